@@ -80,13 +80,16 @@ FLAGS = spelled(
     *joined(("injected_by",), ("system", "hook", "program", "client", "tool", "agent")),
 )
 """Members that hide text unless their value is false or null."""
-CONCEALING = spelled("hidden", "hide", "invisible", "x_hidden") | {"HIDDEN", "ishidden", "is hidden"}
+_DELETIONS = ("deleted_at", "removed_at", "retracted_at", "deleted_by", "deletion_time", "deletion_reason")
+CONCEALING = spelled("hidden", "hide", "invisible", "x_hidden", *_DELETIONS) | {"HIDDEN", "ishidden", "is hidden"}
 """Members that hide text unless their value is false, null, or empty."""
 TEXTUAL = spelled("summary", *_THOUGHTS)
 """Members that are flags in some formats, and text in others."""
 WORDS = (CONCEALING | TEXTUAL) | spelled(
     *("synthetic", "ignored", "redacted", "internal", "injected", "private", "ephemeral", "debug", "secret", "silent"),
     *("concealed", "suppressed", "not_visible", "non_visible", "not_shown", "undisplayed", "subagent", "sub_agent"),
+    *("draft", "is_draft", "deleted", "is_deleted", "removed", "is_removed", "retracted", "is_retracted", "unsent"),
+    *("is_unsent", "spam", "is_spam"),
     *("is_example", "is_few_shot", "internal_note", "private_note", "agent_internal", "backstage", "confidential"),
     "_hidden",
 )
@@ -108,7 +111,10 @@ OFF = spelled(
 )
 """Members that hide text if their value is false, or a word such as `never`."""
 
-STARTERS = spelled("parent_tool_use_id", "parent_tool_call_id", "subagent_id", "sub_agent_id", "parent_agent_id")
+STARTERS = spelled(
+    *("parent_tool_use_id", "parent_tool_call_id", "subagent_id", "sub_agent_id", "parent_agent_id"),
+    *("subagent_invocation_id", "sub_agent_invocation_id"),
+)
 """Members that hide text unless their value is null or an empty string. The value identifies the sub-agent that
 wrote the object, the call that started it, or its parent agent."""
 KINDS = frozenset(
@@ -164,7 +170,7 @@ STATES = spelled("status", "state", "scope", "display_type", "display_mode", "pr
 else."""
 _CONCEALED = ("hidden", "internal", "private", "invisible", "not_displayed", "not_visible", "suppressed")
 """The prefixes of words for text that is not displayed."""
-_HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_")
+_HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_", "draft_", "deleted_", "retracted_", "unsent_")
 _MODES = spelled("mode")
 """Members in `STATES` that often contain the mode of the model that wrote an answer, such as `reasoning`."""
 TAGS = spelled("tags", "tag", "labels", "label")
@@ -183,6 +189,7 @@ SOURCES = spelled(
     *("sender_type", "sender_role", "sender_name", "author_type", "author_role", "author_name", "role_type"),
     *("role_name", "message_source", "message_origin", "message_role", "original_role", "real_role", "actual_role"),
     *("actor_type", "actor_role", "speaker_role", "speaker_type", "origin_role", "origin_type", "msg_role"),
+    *("turn_origin", "prompt_source", "prompt_origin"),
     *("creator", "producer", "emitter", "provenance", "target_role", "recipient_role", "agent_type", "agent_role"),
     *joined(("generated", "created", "produced", "added", "sent", "written"), ("by",)),
 ) | {"_role", "@role", "ROLE", "role_", "role "}
@@ -221,7 +228,8 @@ WEAK = TEXTUAL | spelled(
     *("is_silent", "public", "is_public", "published", "is_published", "exposed", "viewable", "is_viewable", "is_plan"),
     *("secret", "is_secret", "confidential", "is_confidential", "is_background", "is_function", "is_environment"),
     *("is_instruction", "is_planning", "access", "access_level", "exposure", "privacy", "permissions", "audiences"),
-    *("target_audience", "intended_for", "intended_audience", "purpose", "mode"),
+    *("target_audience", "intended_for", "intended_audience", "purpose", "mode", "draft", "is_draft", "spam"),
+    *("is_spam", "deleted", "is_deleted", "removed", "is_removed", "retracted", "is_retracted", *_DELETIONS),
     *joined(("is",), _THOUGHTS),
     *joined(("system", "tool", "hook"), ("generated", "added")),
 )
@@ -263,7 +271,7 @@ def hides_row(node: JsonNode) -> bool:
     return any(
         member.key in DECIDING
         and member.key not in WEAK
-        and _hides(member.key, member.value, is_message=member.key not in HOLDERS)
+        and _hides(member.key, member.value, is_message=member.key not in HOLDERS and member.key not in STATES)
         for member in node.members
     )
 
@@ -297,6 +305,34 @@ def is_on_other_channel(node: JsonNode) -> bool:
     if type(node) is LazyNode and (type(node.value) is not dict or "channel" not in node.value):
         return False
     return any(each.kind is not JsonKind.NULL and each.text != "final" for each in values_of(node, "channel"))
+
+
+ADDRESSES = frozenset({"recipient", "to", "intent"})
+"""Members of a header that hide text by their value. Some formats use them for other things."""
+_READERS_OF_TEXT = frozenset(
+    {"", "user", "users", "human", "assistant", "all", "everyone", "any", "model", "ai", "end_user", "customer"}
+)
+_HIDDEN_INTENTS = ("debug", "status_", "internal", "hidden", "thought", "thinking", "reasoning", "analysis", "plan_")
+_TOOLS = frozenset({"browser", "python", "web", "container", "terminal", "bash", "shell", "code", "memory", "planner"})
+
+
+def is_addressed_elsewhere(node: JsonNode) -> bool:
+    """True if an object names a recipient other than the user and the assistant, or an intent that hides it. Used by
+    readers that do not interpret these members."""
+    if type(node) is LazyNode and (type(node.value) is not dict or ADDRESSES.isdisjoint(node.value)):
+        return False
+    return any(
+        _is_tool(each) or (each.kind is JsonKind.STRING and each.text.lower() not in _READERS_OF_TEXT)
+        for each in values_of(node, "recipient")
+    ) or any(
+        is_word(each, _HIDDEN_INTENTS) if name == "intent" else _is_tool(each)
+        for name in ("to", "intent")
+        for each in values_of(node, name)
+    )
+
+
+def _is_tool(value: JsonNode) -> bool:
+    return is_other_author(value) or (value.kind is JsonKind.STRING and value.text.lower() in _TOOLS)
 
 
 def _hides(name: str, value: JsonNode, depth: int = 0, *, is_message: bool = True) -> bool:

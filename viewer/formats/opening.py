@@ -55,7 +55,7 @@ def _open_records(record: Recorder, format: RecordFormat, options: ReadOptions) 
     records = Records(record, format, options)
 
     def read_lines() -> Reader:
-        return RecordLines(record, records, longest=LONGEST_RECORD)
+        return RecordLines(record, records, longest=LONGEST_RECORD, decodes=records.reads_spans)
 
     if format.container is not Container.JSON:
         return read_lines()

@@ -292,7 +292,8 @@ _FIRST_BYTES = frozenset(byte for mark in (*_SPELLINGS, b"<") for byte in (mark[
 ADDED_TAGS = (
     *("system-reminder", "system_reminder", "environment_details", "environment_context", "user_instructions"),
     *("user-prompt-submit-hook", "local-command-stdout", "local-command-stderr", "local-command-caveat"),
-    "task-notification",
+    *("task-notification", "teammate-message", "subagent_notification", "codex_internal_context", "session_context"),
+    "info-msg",
 )
 """The names of elements that agents add to the prompts of their users."""
 CALL_TAGS = (
@@ -310,6 +311,7 @@ MARK_SIGNS = (
     *(b"<invoke", b"<execute_c", b"<read_file", b"<write_to_", b"<replace_in_", b"<apply_diff", b"<insert_c"),
     *(b"<search_", b"<list_", b"<browser_a", b"<use_mcp_", b"<access_mcp_", b"<edit_file", b"<codebase_", b"<update_t"),
     *(b"<system-r", b"<system_r", b"<environment_", b"<user_inst", b"<user-prompt-", b"<local-comm", b"<task-not"),
+    *(b"<teammate-", b"<subagent_not", b"<codex_int", b"<session_cont", b"<info-msg"),
     *(
         b"<toolcall>",
         b"</toolcall>",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Callable
 
 from viewer.syntax.json_lines import read_whole
 from viewer.syntax.json_string import string_body
@@ -111,27 +113,42 @@ class _Places:
         return self._base + self._map.source_of(self._first + at - 1, True) if at else self.start(0)
 
     def move(self, root: InnerNode) -> None:
-        """Convert all offsets in a regular value to the outer source, in place. Its strings no longer count as
-        plain."""
-        source, base, first, end = self._map.source_of, self._base, self._first, self.end
+        """Convert all offsets in a regular value to the outer source."""
+        short = self._map.short_escapes
+        start_of, end_of = (self.start, self.end) if short is None else self._in_short(short)
         waiting: list[JsonNode] = [root]
         while waiting:
             node = waiting.pop()
             at = node.start
-            node.start = start = base + source(first + at, False)
-            node.end = end(node.end)
+            node.start = start = start_of(at)
+            node.end = end_of(node.end)
             if node.kind is JsonKind.STRING:
                 assert type(node) is InnerNode
                 last, node.plain = node.body_end, False
                 node.body_start = node.body_end = start
                 if last > at + 1:
-                    node.body_start = base + source(first + at + 1, False)
-                    node.body_end = base + source(first + last - 1, True)
+                    node.body_start = start_of(at + 1)
+                    node.body_end = end_of(last)
                 continue
             waiting += node.items
             for member in node.members:
-                member.key_start, member.key_end = self.start(member.key_start), end(member.key_end)
+                member.key_start, member.key_end = start_of(member.key_start), end_of(member.key_end)
                 waiting.append(member.value)
+
+    def _in_short(self, short: list[int]) -> tuple[Callable[[int], int], Callable[[int], int]]:
+        """Return `start` and `end` for a string in which each escape represents one byte."""
+        first = self._first
+        base = self._base + self._map.first + first
+        escapes = frozenset(short)
+
+        def start(at: int) -> int:
+            return base + at + bisect_left(short, first + at)
+
+        def end(at: int) -> int:
+            last = first + at - 1
+            return base + at + bisect_left(short, last) + (last in escapes)
+
+        return start, end
 
     def moved(self, root: JsonNode) -> JsonNode:
         """Return a copy of the value with all its offsets converted to the outer source. This works without

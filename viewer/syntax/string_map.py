@@ -60,6 +60,16 @@ class StringMap:
         self._escape_ends.append(escape_end)
         return meant + size
 
+    @property
+    def short_escapes(self) -> list[int] | None:
+        """The decoded offsets of the escapes if each of them represents one byte; otherwise None."""
+        return self._short
+
+    @property
+    def first(self) -> int:
+        """The source offset of the first decoded byte."""
+        return self._first
+
     def source_of(self, meant: int, last: bool) -> int:
         """Return the source offset of a decoded byte or, with `last`, the offset after it."""
         short = self._short

@@ -75,7 +75,8 @@ def test_only_a_final_step_of_smolagents_answers() -> None:
         ({**final, "error": {"type": "AgentError"}}, []),
         ({"tool_calls": final["tool_calls"] * 2}, []),
         ({"error": {"type": "AgentMaxStepsError"}}, ["x"]),
-        ({"is_final_answer": True, "action_output": 7}, []),
+        ({"is_final_answer": True, "action_output": 7}, ["7"]),
+        ({"is_final_answer": True, "action_output": [7]}, []),
     ):
         assert shown(as_document([{**step, **others}]), "smolagents") == texts, others
 
@@ -89,8 +90,11 @@ def test_the_output_of_a_run_of_smolagents_is_shown_once() -> None:
     ):
         run: dict[str, object] = {"output": output, "state": state, "steps": steps}
         assert shown(as_document(run), "smolagents") == texts, (state, output)
-    run = {"output": 3, "state": "success", "steps": steps}
-    assert ("unknown", "3") in kinds(as_document(run), "smolagents")
+    run = {"output": [3], "state": "success", "steps": steps}
+    assert ("unknown", "[3]") in kinds(as_document(run), "smolagents")
+    final: dict[str, object] = {"step_number": 1, "action_output": 42, "is_final_answer": True}
+    run = {"output": 42, "state": "success", "steps": [{"task": "a"}, final]}
+    assert shown(as_document(run), "smolagents") == ["a", "42"]
 
 
 def test_only_a_plain_package_of_letta_holds_what_the_user_typed() -> None:

@@ -62,6 +62,8 @@ ROWS: list[tuple[Json, list[str], list[str]]] = [
     (user("SECRET_1", isCompactSummary=True), ["replayed"], []),
     (user("SECRET_1", isMeta=True), ["injected"], []),
     (user("SECRET_1", isVisibleInTranscriptOnly=True), ["injected"], []),
+    (user("SECRET_1", turnOrigin="task-notification"), ["injected"], []),
+    (user("SECRET_1", turnOrigin={"kind": "human"}), ["injected"], []),
     (user([RESULT]), ["reply"], []),
     (user([RESULT], toolUseResult={"stdout": "SECRET_OUT"}), ["reply"], []),
     (user([RESULT | {"is_error": True}]), ["reply"], []),

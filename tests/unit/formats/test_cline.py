@@ -16,6 +16,7 @@ from tests.support.agent_records import (
     kinds,
     shown,
 )
+from tests.support.reading import read
 from viewer.formats import detect
 
 NAME = "cline"
@@ -64,6 +65,10 @@ def test_each_record_of_the_screen_has_its_kind() -> None:
     assert shown(data, NAME) == SEEN
     assert {"W-RUN-ERROR/api", "W-RECORD-UNKNOWN"} <= set(found(data, NAME))
     assert detect(data).format == NAME
+    for first, roles in ((say("text", "<b>Fix it."), ["user", "assistant"]), (SHOWN[0], ["user", "assistant"])):
+        begun = read(as_document([first, say("text", "I look.")]), NAME)
+        assert [message.header.role for message in begun.messages] == roles  # type: ignore[attr-defined]
+        assert all(begun.visible)
 
 
 def test_a_request_that_failed_is_reported() -> None:

@@ -130,10 +130,20 @@ CHAT = {
 def test_chats_of_vs_code_show_markdown_only() -> None:
     data = as_document(CHAT)
     assert [kind for kind, _ in kinds(data, NAME)] == [
-        *("said", "thought", "notice", "said", "call", "reply", "unknown", "said", "notice", "injected"),
+        *("said", "thought", "notice", "said", "call", "reply", "notice", "said", "notice", "injected"),
     ]
     assert shown(data, NAME) == ["What is this?", "It is a cart.", "Done."]
-    assert {"W-RUN-ERROR/content-filter", "W-RUN-ERROR/aborted", "W-PART-UNKNOWN"} <= set(found(data, NAME))
+    assert {"W-RUN-ERROR/content-filter", "W-RUN-ERROR/aborted"} <= set(found(data, NAME))
+    assert "W-PART-UNKNOWN" not in found(data, NAME)
+    for part, texts in (
+        ({"value": "SECRET", "subAgentInvocationId": "x"}, []),
+        ({"kind": "codeblockUri", "uri": {}}, []),
+        ({"value": "b", "subAgentInvocationId": None}, ["b"]),
+    ):
+        chat = {**CHAT, "requests": [{"message": {"text": "a"}, "response": [part]}]}
+        assert shown(as_document(chat), NAME) == ["a", *texts], part
+    odd = {**CHAT, "requests": [{"message": {"text": "a"}, "response": [{"kind": "hologram", "value": "SECRET"}]}]}
+    assert found(as_document(odd), NAME) == ["W-PART-UNKNOWN"]
 
 
 @pytest.mark.slow

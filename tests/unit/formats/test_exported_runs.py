@@ -43,25 +43,58 @@ def test_a_message_that_reviewers_did_not_accept_is_hidden() -> None:
     ]
     for fields, texts in cases:
         assert shown(as_document({**message, **fields}), "oasst") == texts, fields
+    values: tuple[Any, ...] = (True, 1, "yes", [])
+    conversations: list[tuple[dict[str, Any], bool]] = [
+        *(({name: value}, False) for name in ("deleted", "spam") for value in values),
+        *(({"review_result": value}, False) for value in (False, *UNREADABLE)),
+        ({"hidden": True}, False),
+        ({"synthetic": True, "deleted": False, "review_result": True, "spam": None}, True),
+    ]
+    for fields, is_shown in conversations:
+        tree = {"message_tree_id": "1", "prompt": {**message, "replies": []}, **fields}
+        thread = {"thread_id": "1", "thread": [message], **fields}
+        for record in (tree, thread):
+            assert bool(shown(as_document(record), "oasst")) is is_shown, record
 
 
 def test_only_the_last_record_of_an_attempt_is_shown() -> None:
     attempt = {"entry_type": "attempt", "uuid": "u", "prompt": "a", "outputs": ["b", "SECRET"]}
     for status, texts in ((2, ["a", "b"]), (None, ["a", "b"]), (1, []), (3, []), ("x", [])):
         assert shown(as_document({**attempt, "status": status}), "garak") == texts, status
+    for header in ({"recipient": "tool"}, {"to": "browser"}, {"intent": "debug"}, {"channel": "analysis"}):
+        turns = [{"role": role, "content": {"text": role}} for role in ("user", "assistant")]
+        turns[1] |= header
+        assert shown(as_document({**attempt, "conversations": [{"turns": turns}]}), "garak") == ["user"], header
 
 
-def test_what_was_added_to_a_prompt_is_hidden() -> None:
+def test_the_input_of_a_run_is_shown_without_what_was_added() -> None:
+    message = {"role": "user", "content": "a"}
     for content, given, texts in (
         ("a", None, ["a"]),
         ("a\n\nUse the following references from the knowledge base:\nSECRET", None, ["a"]),
         ("<context>SECRET", None, []),
         ("a SECRET", {"input_content": "a"}, ["a"]),
-        ("a SECRET", {"input_content": ["a"]}, []),
+        ("a SECRET", {"input_content": ["a", message, {"x": "SECRET"}]}, ["a", "a"]),
+        ("a SECRET", {"input_content": message}, ["a"]),
+        ("a SECRET", {"input_content": {"a": "SECRET"}}, []),
+        ("a SECRET", "a", ["a"]),
+        ("a SECRET", ["a", message], ["a", "a"]),
+        ("a SECRET", message, ["a"]),
+        ("a SECRET", {"input_content": {**message, "hidden": True}}, []),
         ("a SECRET", {}, []),
     ):
         run = {"run_id": "r", "agent_id": "a", "input": given, "messages": [{"role": "user", "content": content}]}
-        assert shown(as_document(run), "agno") == texts, content
+        assert shown(as_document(run), "agno") == texts, (content, given)
+        for parent, expected in ((None, texts), ("", texts), ("p", [])):
+            session = {"session_id": "s", "agent_data": {}, "runs": [{**run, "parent_run_id": parent}]}
+            document = as_document(session)
+            assert shown(document, "agno") == expected, (content, given, parent)
+            for cut in range(document.index(b"run_id"), len(document)) if parent else ():
+                assert shown(document[:cut], "agno") == [], cut
+    answered = {**run, "content": "b", "member_responses": [{**run, "run_id": "m", "content": "SECRET"}]}
+    assert shown(as_document(answered), "agno") == ["b"]
+    said = [message, {"role": "assistant", "content": "b"}]
+    assert shown(as_document({**answered, "input": "a", "messages": said}), "agno") == ["a", "b"]
 
 
 def test_the_content_of_a_run_is_an_answer_only_in_known_states() -> None:
@@ -106,8 +139,10 @@ def test_only_answers_of_the_panel_are_shown() -> None:
         ("panel/editAgent", "success", "b", ["a", "b"]),
         ("panel/editAgent", "other", "b", ["a"]),
         ("panel/editAgent", "success", {"text": "b"}, ["a"]),
-        ("title", "success", "b", []),
-        ("tool/runSubagent", "success", "b", []),
+        *((f"panel/{name}", "success", "b", ["a", "b"]) for name in ("askAgent", "default", "unknown", "vscode")),
+        *((name, "success", "b", []) for name in ("title", "tool/runSubagent", "editAgent", "panel", "")),
+        *((name, "success", "b", []) for name in ("panel/title", "summarizeConversationHistory-full", "debug")),
+        *((f"panel/{name}", "success", "b", []) for name in ("editAgent-title", "EditAgent", "editagent", "agents")),
     ):
         log = {"kind": "request", "type": "ChatMLSuccess", "name": name, "response": {"type": kind, "message": answer}}
         export = {"exportedAt": "", "prompts": [{"prompt": "a", "logs": [log]}]}
@@ -123,7 +158,25 @@ def test_only_answers_of_the_panel_are_shown() -> None:
         assert shown(as_document(export), "chat-replay") == texts, (name, kind)
 
 
-def test_text_of_a_web_page_is_shown_without_its_references() -> None:
+def test_chats_are_shown_without_references_to_characters_and_hidden_by_metadata_in_strings() -> None:
+    for metadata, is_shown in (
+        ('{"model": "m"}', True),
+        ("{}", True),
+        ("", True),
+        (None, True),
+        ('{"hidden": false}', True),
+        ('{"hidden": true}', False),
+        ('{"ui": {"visible": false}}', False),
+        ('{"visibility": "internal"}', False),
+        ({"hidden": True}, False),
+    ):
+        step: dict[str, object] = {"id": "1", "type": "assistant_message", "output": "b", "metadata": metadata}
+        asked: dict[str, object] = {"id": "0", "type": "user_message", "output": "a"}
+        thread: dict[str, object] = {"id": "t", "steps": [asked, step]}
+        assert shown(as_document(thread), "chat-apps") == ["a", "b"][: 1 + is_shown], metadata
+        assert shown(as_document({"data": [thread]}), "chat-apps") == ["a", "b"][: 1 + is_shown], metadata
+        thread = {"id": "t", "steps": [asked], "metadata": metadata}
+        assert shown(as_document({"data": [thread]}), "chat-apps") == ["a"][: int(is_shown)], metadata
     chat = {"internal": [], "visible": [["a &amp; b", "&lt;think&gt;SECRET&lt;/think&gt;&#x27;c&#39; &nbsp; &amp;lt;"]]}
     assert shown(as_document(chat), "chat-apps") == ["a & b", "'c' &nbsp; &lt;"]
     assert shown(json.dumps({**chat, "hidden": True}).encode(), "chat-apps") == []

@@ -17,6 +17,7 @@ from tests.support.agent_records import (
     kinds,
     shown,
 )
+from viewer.formats import detect
 
 NAME = "gemini"
 CALL = {"functionCall": {"id": "c1", "name": "weather", "args": {"city": "SECRET_ARG"}}}
@@ -166,6 +167,19 @@ def test_prompts_of_ai_studio_hide_thoughts() -> None:
         {"role": "model", "text": "Because."},
     ]
     assert shown(as_document({"chunkedPrompt": {"chunks": chunks}}), NAME) == ["Why?", "Because."]
+    for context in ("<session_context>\nSECRET", "This is the Gemini CLI. We are setting up the context for SECRET"):
+        texts = (
+            ("user", context),
+            ("model", "Got it. Thanks for the context!"),
+            ("user", "Why?"),
+            ("model", "Because."),
+        )
+        history: list[dict[str, Any]] = [{"role": role, "parts": [{"text": text}]} for role, text in texts]
+        history[-1]["parts"].insert(0, {"text": "SECRET", "thought": True})
+        for checkpoint in (history, {"history": history, "authType": "oauth-personal"}):
+            assert detect(as_document(checkpoint)).format == NAME
+            assert shown(as_document(checkpoint), NAME)[-2:] == ["Why?", "Because."], checkpoint
+            assert "SECRET" not in "".join(shown(as_document(checkpoint), NAME))
 
 
 @pytest.mark.slow

@@ -84,6 +84,10 @@ def test_a_session_with_a_parent_belongs_to_another_agent() -> None:
     assert kinds(data, NAME) == [("subagent", "SECRET_TASK")]
     whole = {**HEAD, "parent_session_id": "1", "conversation": [message("user", "SECRET_TASK")]}
     assert kinds(as_document(whole), NAME) == [("subagent", "SECRET_TASK")]
+    for session_type, is_shown in (("user", True), ("scheduled", True), ("sub_agent", False), ("hidden", False)):
+        whole = {**HEAD, "session_type": session_type, "conversation": [message("user", "SECRET_TASK")]}
+        assert bool(shown(as_document(whole), NAME)) is is_shown, session_type
+    whole = {**HEAD, "parent_session_id": "1", "conversation": [message("user", "SECRET_TASK")]}
     damaged = as_document({**whole, "working_dir": None})
     assert shown(damaged, NAME) == []
     assert detect(damaged).format == NAME

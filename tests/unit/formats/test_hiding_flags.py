@@ -134,6 +134,9 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{"metadata": value} for value in ([{"hidden": True}], {"display": {"show": False}})],
         *[{name: "analysis"} for name in ("Channel", "output_channel", "msg_type", "stepType", "subtype")],
         *[{name: "sub-agent"} for name in ("agent_type", "createdBy", "source")],
+        *[{name: True} for name in ("draft", "isDraft", "deleted", "is-deleted", "spam", "retracted", "unsent")],
+        *[{name: "2026-01-02"} for name in ("deletedAt", "removed_at")],
+        *[{"status": word} for word in ("draft", "Deleted")],
         {"attributes": ["hidden"]},
         {"audience": {"user": False}},
         {"phase": "planning"},
@@ -153,6 +156,9 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{name: "public"} for name in ("purpose", "access_level", "presentation", "audiences")],
         *[{name: "deep analysis"} for name in ("thinking", "summary", "title", "topic")],
         *[{name: "planner"} for name in ("agent_type", "createdBy", "source", "subtype")],
+        *[{name: value} for name in ("draft", "deleted", "deletedAt", "is_spam") for value in (False, None, "")],
+        *[{"status": word} for word in ("drafting", "completed")],
+        {"draft": "v2"},
         {"metadata": {"reasoning": True, "thinking": "on"}},
         {"metadata": [{"hidden": False}, "hidden"]},
         {"public": True},
@@ -171,6 +177,7 @@ def test_facts_about_a_whole_conversation_hide_no_message() -> None:
         ({"synthetic": True, "private": True, "redacted": True, "source": "internal", "tags": ["hidden"]}, ["Hi."]),
         ({"visibility": "private", "stage": "reasoning", "subtype": "function_calling", "scope": "private"}, ["Hi."]),
         ({"metadata": {"is_synthetic": True, "visibility": "private"}, "is_hidden": 0, "ephemeral": True}, ["Hi."]),
+        ({"draft": True, "isDeleted": True, "deleted_at": "2026-01-02", "spam": True, "to": "tool"}, ["Hi."]),
         ({"hidden": True}, []),
         ({"visibility": "internal"}, []),
         ({"metadata": {"hidden_from_user": True}}, []),
@@ -185,7 +192,12 @@ def test_facts_about_a_whole_conversation_hide_no_message() -> None:
         lines = "\n".join([plain, plain, plain, json.dumps(record)])
         assert shown_in(read(lines, "json")) == ["Hi.", "Hi.", "Hi.", *bodies], facts
     row = {"instruction": "Hi.", "output": "Bye."}
-    for facts, is_shown in (({"synthetic": True}, True), ({"hidden": True}, False), ({"source": "system"}, False)):
+    rows: list[tuple[dict[str, Any], bool]] = [
+        *(({name: True}, True) for name in ("synthetic", "draft", "deleted")),
+        *(({"status": word}, True) for word in ("draft", "deleted", "private", "thinking")),
+        *((member, False) for member in ({"hidden": True}, {"source": "system"}, {"status": "hidden"})),
+    ]
+    for facts, is_shown in rows:
         assert bool(shown_in(read(json.dumps({**row, **facts}), "rows"))) is is_shown, facts
     request = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Hi."}], "synthetic": True}
     assert shown_in(read(json.dumps([request]), "pydantic-ai")) == []
@@ -279,13 +291,15 @@ def test_a_flag_after_messages_of_the_same_shape_hides() -> None:
 
 
 @each("name", [*sorted(TABLES.keys() - WITHOUT_OBJECTS), "json"])
-def test_a_kind_of_thought_on_every_object_hides_everything(name: str) -> None:
-    found = [sample for sample in samples(f"valid/{name}") if not re.search(rb'"(?:part_)?kind\\?"', sample.text)]
-    if not found:
-        return
-    sample = max(found, key=lambda sample: len(sample.seen.get("seen", [])))
-    flagged = re.sub(rb'\{(?=\s*(\\?)")', rb'{\1"part_kind\1":\1"thinking\1",', sample.text)
-    assert shown_in(read(flagged, name)) == []
+def test_a_kind_of_thought_or_a_tool_as_recipient_on_every_object_hides_everything(name: str) -> None:
+    for member, value in (("part_kind", "thinking"), ("recipient", "functions.search"), ("intent", "debug")):
+        pattern = rb'"(?:part_)?kind\\?"' if member == "part_kind" else member.encode()
+        found = [sample for sample in samples(f"valid/{name}") if not re.search(pattern, sample.text)]
+        if not found:
+            continue
+        sample = max(found, key=lambda sample: len(sample.seen.get("seen", [])))
+        added = rb"{\1\"%s\1\":\1\"%s\1\"," % (member.encode(), value.encode())
+        assert shown_in(read(re.sub(rb'\{(?=\s*(\\?)")', added, sample.text), name)) == [], member
 
 
 def test_a_type_that_is_not_a_word_or_is_capitalized_differently_hides() -> None:

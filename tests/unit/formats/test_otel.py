@@ -296,6 +296,15 @@ def test_traces_that_end_in_one_record_are_written_in_the_order_of_their_first_s
     below = [span(2, said[name], 1, traceId=name) for name in names]
     roots = [span(1, {}, traceId=name) for name in reversed(names)]
     assert told("\n".join(json.dumps(each) for each in (*below, {"spans": roots})).encode(), "otel")[0] == names
+    for padding in ("", "x" * 30_000):
+        names = [f"t{number} {padding}".strip() for number in range(40)]
+        spans: list[dict[str, object]] = []
+        for outer, inner in zip(names[::2], names[1::2], strict=True):
+            called = [span(2, chat([text("user", name)], []), 1, traceId=name[:4]) for name in (outer, inner)]
+            spans += [*called, span(1, {}, traceId=inner[:4]), span(1, {}, traceId=outer[:4])]
+        assert trace(*spans)[0] == names, len(padding)
+        document = json.dumps({"spans": spans}, indent=1).encode()
+        assert told(document, "otel")[0] == names, len(padding)
 
 
 def test_a_span_above_model_calls_repeats_them() -> None:
@@ -412,6 +421,10 @@ def test_log_records_are_the_events_of_their_span() -> None:
     ]
     for odd in odds:
         assert told(logs(ASKED, odd), "otel")[0] == ["a"], odd
+    for program in ("claude_code.", "codex.", "gemini_cli.", ""):
+        asked = event(f"{program}user_prompt", "x", prompt="a")
+        answered = event(f"{program}api_request", "x", model="m", prompt="SECRET_1")
+        assert told(logs(asked, answered), "otel")[0] == ["a"], program
 
 
 def test_log_records_of_another_agent_are_hidden_if_its_span_is_in_the_file() -> None:
@@ -477,3 +490,18 @@ def test_an_early_prompt_may_hold_parts() -> None:
         "gen_ai.completion": json.dumps(answered),
     }
     assert trace(span(1, texts))[0] == ["a", "b"]
+    names = (
+        "gen_ai.prompt.0.role",
+        "gen_ai.prompt.0.content",
+        "gen_ai.completion.0.role",
+        "gen_ai.completion.0.content",
+    )
+    for answer, is_shown in (
+        ("[TextBlock(text='SECRET_1')]", False),
+        ("Message(id='SECRET_1')", False),
+        ('{"answer": "b"}', True),
+        ("b", True),
+    ):
+        shown, hidden, _ = trace(span(1, dict(zip(names, ("user", "a", "assistant", answer), strict=True))))
+        assert shown == (["a", answer] if is_shown else ["a"]), answer
+        assert hidden == ([] if is_shown else [("unknown", answer)])

@@ -240,11 +240,27 @@ def test_labels_in_a_string_name_its_speakers() -> None:
         assert row(prompt=text, completion="b")[0] == [*said, "b"], text
         assert row(text=text)[0] == said, text
         assert row(chosen=text, rejected="SECRET_4")[0] == said, text
+    for text, said in (
+        ("AI: a\nHuman: c\nAI: d", ["a", "c", "d"]),
+        ("AI: a\nUSER: c\nAI: d", ["a", "c", "d"]),
+        ("Human: a\n\nAssistant:", ["a"]),
+        ("USER: a\nASSISTANT: ", ["a"]),
+    ):
+        assert row(prompt=text, completion="b") == ([*said, "b"], [], []), text
+    for text in ("USER: a\nNEWS: SECRET_1\nASSISTANT: b", "Human: a\nThoughts : SECRET_1\nAI: b"):
+        shown, hidden, codes = row(chosen=text, rejected="SECRET_2")
+        assert (shown, codes) == (["a", "b"], ["W-PART-UNKNOWN"]), text
+        assert hidden == [("unknown", "SECRET_1"), ("unknown", "SECRET_2")], text
 
 
 def test_text_with_one_label_is_no_conversation() -> None:
-    assert row(text="### Human: SECRET_1")[:2] == ([], [("unknown", "### Human: SECRET_1")])
+    assert row(text="### Human: SECRET_1") == ([], [("unknown", "### Human: SECRET_1")], ["W-PART-UNKNOWN"])
     assert row(chosen="Assistant: a", rejected="SECRET_1")[0] == ["Assistant: a"]
+    asked = [{"role": "system", "content": "SECRET_1"}, {"role": "user", "content": "a"}]
+    fields = {"output": "<think>SECRET_2</think>b", "category": "math", "system_prompt": "SECRET_3", "reasoning": "on"}
+    data = json.dumps({"input": asked, **fields}).encode()
+    assert detect(data).format == "rows"
+    assert row(input=asked, **fields)[0] == ["a", "b"]
 
 
 def test_turns_that_alternate_are_of_the_user_and_the_assistant() -> None:
@@ -252,6 +268,8 @@ def test_turns_that_alternate_are_of_the_user_and_the_assistant() -> None:
     assert row(id="1", data=["a", "b", {"text": "SECRET_1"}])[0] == ["a", "b"]
     shown, hidden, codes = row(id="1", data=["a"] * 65)
     assert (len(shown), len(hidden), codes) == (64, 1, ["W-RECORD-UNKNOWN"])
+    for id in (1, None, ["0"], True):
+        assert row(id=id, data=["SECRET_1", "SECRET_2"])[0] == [], id
 
 
 def test_each_row_is_a_transcript_and_a_bad_one_is_reported() -> None:

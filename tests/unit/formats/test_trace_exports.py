@@ -159,6 +159,23 @@ def test_the_messages_of_any_api_are_read() -> None:
         assert langfuse(json.dumps(asked, indent=1), json.dumps(answered, indent=1))[0] == ["a", "b"]
 
 
+PRINTED = (
+    *("Response(output='SECRET_2')", "ChatCompletion(id='SECRET_2', choices=[])", "AIMessage(content='SECRET_2')"),
+    *("<openai.types.Reply object at 0x7f03 SECRET_2>", "<Response id=SECRET_2>", "my.module.Name(key='SECRET_2')"),
+    *("[TextBlock(text='SECRET_2')]", 'RunResult:\n- Last agent: Agent(name="SECRET_2")', "'Reply(a=SECRET_2)'"),
+    *("OrderedDict([('a', 'SECRET_2')])", "id='SECRET_2' choices=[Choice(x=1)]", "dict_keys(['SECRET_2'])"),
+    *("b'SECRET_2'", "ParsedChatCompletion[Reply](id='SECRET_2')", " \n ChatResponse(message=SECRET_2)"),
+    *("text='SECRET_2' usage=None", "('SECRET_2', 3)", "Reply {\n  id: 'SECRET_2' }", "{ role: 'SECRET_2' }"),
+    *("namespace(a='SECRET_2')", "<coroutine object f at 0x SECRET_2>", '{\n  "reasoning": "SECRET_2'),
+    *("AssistantMessage [messageType=SECRET_2]", "{role=assistant, content=SECRET_2}", "&{Role:SECRET_2}"),
+)
+"""Answers that a program printed, in several languages."""
+NOT_PRINTED = (
+    *("Call area(x=1) to do it", "print('b') works", "Yes (see b=3).", "Note(s): b is 1", "<p>b</p>", "x=3, so b"),
+    *("Paris (population=2)", "[b](https://example.org)", "x = 3", '"b", he said', "P(X=1) is b", "# b", "b: {c}"),
+)
+
+
 @pytest.mark.slow
 def test_a_printed_conversation_or_object_is_unknown() -> None:
     for asked in (
@@ -175,9 +192,12 @@ def test_a_printed_conversation_or_object_is_unknown() -> None:
             "{'tool_calls': ['SECRET_2']}",
             "content='' tool_calls=['SECRET_2']",
             "[{'type': 'SECRET_2'}]",
+            *PRINTED,
         ):
             shown, hidden, _ = langfuse(asked, answered)
             assert (shown, [kind for kind, _ in hidden]) == ([], ["unknown"] * 2), (asked, answered)
+    for answered in NOT_PRINTED:
+        assert langfuse([U], answered)[0] == ["a", answered]
     for asked in ("Who is the user: me?", "[draft] hello", "{not json", "Tool: hammer", "## System"):
         assert langfuse(asked, "None of them: [1]")[0][-1:] == ["None of them: [1]"]
     assert langfuse("Tool: hammer", "b")[0] == ["Tool: hammer", "b"]
@@ -268,6 +288,10 @@ def test_the_first_of_several_generations_is_the_answer() -> None:
     shown, hidden, _ = langsmith({"messages": [[U], [{"role": "user", "content": "SECRET_2"}]]}, outputs)
     assert shown == ["a", "b"]
     assert {kind for kind, _ in hidden} == {"unknown"}
+    shown, hidden, _ = langfuse([U], outputs)
+    assert (shown, [kind for kind, _ in hidden]) == (["a", "b"], ["unknown"])
+    shown, hidden, _ = mlflow([U], {"generations": [{"text": "SECRET_2"}]})
+    assert (shown, [kind for kind, _ in hidden]) == (["a"], ["unknown"])
     shown, hidden, _ = langsmith({"prompts": ["SECRET_1"]}, {"generations": [[{"text": "SECRET_2"}]]})
     assert (shown, [kind for kind, _ in hidden]) == ([], ["unknown", "unknown"])
 
@@ -291,6 +315,8 @@ def test_the_messages_of_mlflow_chat_are_the_conversation() -> None:
         "mlflow.spanOutputs": '{"x": "SECRET_2"}',
     }
     assert told(spans({"span_id": "1", "attributes": attributes}), "mlflow")[0] == ["a", "b"]
+    assert mlflow("a", 'b "c"')[0] == ["a", 'b "c"']
+    assert mlflow(None, None)[:2] == mlflow(7, True)[:2] == ([], [])
 
 
 def test_a_conversation_of_several_traces_is_one_transcript() -> None:
@@ -309,17 +335,72 @@ def test_a_conversation_of_several_traces_is_one_transcript() -> None:
     assert sum(isinstance(event, Started) for event in events) == 1
 
 
-def test_a_call_below_a_tool_belongs_to_another_agent() -> None:
+def called(number: int, instructions: str | None, *said: str) -> dict[str, object]:
+    """Return a model call below the root. The last of the alternating messages is its answer."""
+    roles = ("user", "assistant") * len(said)
+    said_by = [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)]
+    asked = [*([{"role": "system", "content": instructions}] if instructions else []), *said_by[:-1]]
+    start = f"2026-01-02T03:04:{number:02}Z"
+    return {**observation(asked, said_by[-1]), "id": str(number), "parentObservationId": "r", "startTime": start}
+
+
+def returned(result: object, *calls: dict[str, object], **more: object) -> list[str]:
+    """Return what the user sees of a trace whose root returned this result."""
+    root = {**observation(None, result, "SPAN"), "id": "r", **more}
+    return told({"id": "t", "observations": [root, *calls]}, "langfuse")[0]
+
+
+def test_the_conversation_is_the_chain_whose_answer_the_trace_returned() -> None:
+    answer, router = called(5, "main", "a", "b"), called(1, "router", "a", "SECRET_1")
+    title, judge = called(2, "title", "SECRET_2", "SECRET_3"), called(6, "judge", "a", "b", "SECRET_4", "SECRET_5")
+    follow_up = called(7, "main", "a", "b", "SECRET_6", "SECRET_7")
+    state = {"messages": [{"type": "human", "content": "a"}, {"type": "ai", "content": "b"}]}
+    for result in ("b", {"answer": "b"}, '{"answer": "b"}', state, [{"role": "assistant", "content": " b\n"}]):
+        for others in ((router,), (title,), (judge,), (title, router), (title, router, judge, follow_up)):
+            assert returned(result, answer, *others) == ["a", "b"], (result, others)
+    roots = [{**call, "parentObservationId": None} for call in (title, answer)]
+    trace = {"id": "t", "observations": roots, "output": "b"}
+    assert told(trace, "langfuse")[0] == ["a", "b"]
+
+
+def test_without_a_result_doubtful_chains_of_each_trace_are_hidden() -> None:
+    answer, router = called(5, "main", "a", "SECRET_1"), called(1, "router", "a", "SECRET_2")
+    title = called(2, "title", "SECRET_3", "SECRET_4")
+    for result in (None, "c", {"answer": "c"}):
+        assert returned(result, router, answer) == ["a"]
+        assert returned(result, answer, title) == returned(result, title, router, answer) == []
+        judge = called(6, "judge", "a", "b", "SECRET_5", "SECRET_6")
+        assert returned(result, called(5, "main", "a", "b"), judge) == ["a", "b"]
+        turns = [called(5, "main", "a", "b"), called(6, "main", "a", "b", "c", "d")]
+        assert returned(result, title, *turns) == ["a", "b", "c", "d"]
+        retried = [called(5, "main", "a", "SECRET_7"), called(6, "main", "a", "b")]
+        assert returned(result, *retried) == ["a", "b"]
+    for returns, answers in ((True, ["b", "d"]), (False, [])):
+        rows: list[dict[str, object]] = []
+        for trace, said in enumerate((["a"], ["a", "b", "c"])):
+            last = "bd"[trace] if returns else f"SECRET_{trace}"
+            root = {**observation(None, last if returns else None, "SPAN"), "id": f"r{trace}"}
+            calls = called(1, "router", *said, f"SECRET_{trace + 2}"), called(2, "main", *said, last)
+            given = [root, *({**call, "parentObservationId": f"r{trace}"} for call in calls)]
+            start = f"2026-01-02T03:{trace:02}"
+            rows += [{**each, "id": f"{each['id']}{trace}", "traceId": f"t{trace}", "sessionId": "s"} for each in given]
+            for number, row in enumerate(rows[-3:]):
+                row["startTime"] = f"{start}:{number:02}Z"
+            rows[-3]["id"] = f"r{trace}"
+        shown = told("\n".join(map(json.dumps, rows)).encode(), "langfuse")[0]
+        assert [text for text in shown if text in answers] == answers
+        assert not [text for text in shown if "SECRET" in text]
+
+
+def test_a_call_below_a_tool_is_another_agents_and_messages_next_to_the_spans_are_reported() -> None:
     said: Any = [{"role": "user", "content": "SECRET_1"}]
     inner = {"id": "2", "parentObservationId": "1"}
     record = {"observations": [observation(None, None, "TOOL"), observation(said, None, **inner)]}
     data = json.dumps(record).encode()
     assert [message.header.kind.value for message in messages(events_of("langfuse", data))] == ["subagent"]
 
-
-def test_messages_next_to_the_spans_are_reported() -> None:
-    record = {"id": "t", "output": {"role": "assistant", "content": "SECRET_1"}, "observations": [observation([U], A)]}
-    shown, _, codes = told(record, "langfuse")
+    beside = {"role": "assistant", "content": "SECRET_1"}
+    shown, _, codes = told({"id": "t", "output": beside, "observations": [observation([U], A)]}, "langfuse")
     assert (shown, codes) == (["a", "b"], ["W-SIBLING-UNREAD"])
 
 
@@ -338,11 +419,6 @@ def test_a_prompt_that_a_template_made_is_unknown() -> None:
     for reading in (langfuse, mlflow):
         shown, hidden, _ = reading(text, "b")
         assert (shown, hidden) == (["b"], [("unknown", text)])
-
-
-def test_a_text_of_mlflow_is_json() -> None:
-    assert mlflow("a", 'b "c"')[0] == ["a", 'b "c"']
-    assert mlflow(None, None)[:2] == mlflow(7, True)[:2] == ([], [])
 
 
 @pytest.mark.slow

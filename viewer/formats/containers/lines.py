@@ -9,6 +9,7 @@ from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
+from viewer.syntax.json_lines import read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
@@ -60,9 +61,17 @@ class LineReader:
     """Reads lines. Each run of lines that are not records becomes one span of stray text."""
 
     def __init__(
-        self, record: Recorder, values: Values, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
+        self,
+        record: Recorder,
+        values: Values,
+        *,
+        longest: int = LONGEST_LINE,
+        whole: WholeLines | None = None,
+        decodes: bool = False,
     ) -> None:
+        """If `decodes` is true, regular objects are decoded in one step, which needs less memory."""
         self._record = record
+        self._decodes = decodes
         self._events = values
         self._longest = longest
         self._whole = whole
@@ -267,7 +276,11 @@ class LineReader:
             self._read_objects(text, start, self._name)
 
     def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
-        """Read the values on one line, which normally contains only one."""
+        """Read the values on one line. There should be only one."""
+        regular = read_regular(text, start) if self._decodes else None
+        if regular is not None:
+            self._take(regular, name, [], Source(text, start))
+            return
         at = 0
         while at < len(text):
             reading = read_json(text, start, at)

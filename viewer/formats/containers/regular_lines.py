@@ -51,10 +51,16 @@ class RecordLines:
     """Reads record lines. Regular ones are decoded in one step."""
 
     def __init__(
-        self, record: Recorder, records: Records, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
+        self,
+        record: Recorder,
+        records: Records,
+        *,
+        longest: int = LONGEST_LINE,
+        whole: WholeLines | None = None,
+        decodes: bool = False,
     ) -> None:
         self._records = records
-        self._careful = LineReader(record, records, longest=longest, whole=whole)
+        self._careful = LineReader(record, records, longest=longest, whole=whole, decodes=decodes)
         self._longest = longest
         self._has_events = whole is None
         self._at = 0

@@ -10,7 +10,10 @@ from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Kind
 
-Identity = tuple[str, ...]
+Identity = tuple[str, str, int]
+"""The kind of a message, its speaker or its tool, and the hash of its text or of its call ID. The text itself would be
+kept as long as the conversation."""
+_NONE: frozenset[Identity] = frozenset()
 Call = tuple[RecordReading, "Source | None", str, bool]
 """The reading of a model call, its source bytes, its agent, and whether the calls nested below it repeat its
 content."""
@@ -27,26 +30,33 @@ class _Chain(Struct):
     """The drafts that calls of the current trace added to the chain."""
     parent: int | None = None
     """The index of the chain from which this one branched off."""
+    prompt: frozenset[Identity] = frozenset()
+    """The identities of the instructions of the first call of this trace."""
     is_old: bool = False
     """True if the chain began in an earlier trace."""
+    is_aside: bool = False
+    """True if a call with other instructions added a user message to a conversation of the same trace, as a judge
+    does."""
 
 
 class Conversation:
     """The chains of one conversation, grouped by agent."""
 
+    __slots__ = ("_agents",)
+
     def __init__(self) -> None:
         self._agents: dict[str, _Agent] = {}
 
-    def add(self, calls: Sequence[Call], *, is_stated: bool) -> None:
+    def add(self, calls: Sequence[Call], *, is_stated: bool, results: Sequence[int] = ()) -> None:
         """Remove from the readings of consecutive calls what earlier calls already contain. `is_stated` is True if the
-        file names the conversation."""
+        file names the conversation. `results` are the hashes of the texts that the trace returned to its caller."""
         touched: dict[str, _Agent] = {}
         for reading, source, thread, is_covered in calls:
             agent = self._agents.setdefault(thread, _Agent())
             touched[thread] = agent
             agent.add(reading, source, is_covered=is_covered)
         for thread, agent in touched.items():
-            agent.settle(is_stated=is_stated)
+            agent.settle(is_stated=is_stated, results=() if thread else results)
             if thread:
                 agent.move_to(thread)
             agent.end_trace()
@@ -55,11 +65,13 @@ class Conversation:
 class _Agent:
     """The calls of one agent."""
 
+    __slots__ = ("_chains", "_covered", "_drafts", "_seen")
+
     def __init__(self) -> None:
         self._chains: list[_Chain] = []
-        self._seen: set[Identity] = set()
-        """The identities of the calls, replies, instructions, and thoughts so far. A later occurrence counts as a
-        repetition."""
+        self._seen: set[Identity] | None = None
+        """The identities of the calls, replies, instructions, and thoughts so far, if any. A later occurrence counts as
+        a repetition."""
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []
@@ -75,7 +87,8 @@ class _Agent:
             if draft.kind is Kind.SAID:
                 spoken.append((identity, draft))
                 new.append(draft)
-            elif identity not in self._seen:
+            elif self._seen is None or identity not in self._seen:
+                self._seen = {identity} if self._seen is None else self._seen
                 self._seen.add(identity)
                 new.append(draft)
         if is_covered:
@@ -83,7 +96,9 @@ class _Agent:
             reading.drafts = []
             return
         is_unread = any(draft.kind is Kind.UNKNOWN and draft.role in ("", "user") for draft in reading.drafts)
-        kept = {id(draft) for draft in self._extend(spoken, is_unread=is_unread)}
+        instructions = [draft for draft in reading.drafts if draft.kind is Kind.INSTRUCTION]
+        prompt = frozenset(_identity(draft, source) for draft in instructions) if instructions else _NONE
+        kept = {id(draft) for draft in self._extend(spoken, prompt, is_unread=is_unread)}
         reading.drafts = [draft for draft in new if draft.kind is not Kind.SAID or id(draft) in kept]
         self._drafts += reading.drafts
 
@@ -104,75 +119,122 @@ class _Agent:
             self._drafts += reading.drafts
         self._covered = []
 
-    def _extend(self, spoken: list[tuple[Identity, Draft]], *, is_unread: bool) -> list[Draft]:
+    def _extend(
+        self, spoken: list[tuple[Identity, Draft]], prompt: frozenset[Identity], *, is_unread: bool
+    ) -> list[Draft]:
         """Add the messages of a call to the chain that they continue, or to a new chain, and return the new drafts. An
         answer without a user message continues the last chain unless the prompt could not be read."""
         if not spoken:
             return []
         said = [identity for identity, _ in spoken]
-        for chain in reversed(self._chains):
+        for index in reversed(range(len(self._chains))):
+            chain = self._chains[index]
             length = _overlap(chain.said, said)
+            if length and _is_aside(chain, prompt, spoken[length:]):
+                drafts = [draft for _, draft in spoken[length:]]
+                self._chains.append(
+                    _Chain([*chain.said, *said[length:]], len(chain.said), drafts, index, prompt, is_aside=True)
+                )
+                return drafts
             if length:
-                return self._grow(chain, spoken, length)
+                return self._grow(chain, spoken, prompt, length)
         if self._chains and not is_unread and not any(draft.role == "user" for _, draft in spoken):
-            return self._grow(self._chains[-1], spoken, 0)
+            return self._grow(self._chains[-1], spoken, prompt, 0)
         common = [_common_length(chain.said, said) for chain in self._chains]
         best = max(range(len(common)), key=lambda index: (common[index], index)) if common else 0
         shared = common[best] if common else 0
         drafts = [draft for _, draft in spoken[shared:]]
-        self._chains.append(_Chain(said, shared, drafts, best if shared else None))
+        self._chains.append(_Chain(said, shared, drafts, best if shared else None, prompt))
         return drafts
 
-    def _grow(self, chain: _Chain, spoken: list[tuple[Identity, Draft]], length: int) -> list[Draft]:
+    def _grow(
+        self, chain: _Chain, spoken: list[tuple[Identity, Draft]], prompt: frozenset[Identity], length: int
+    ) -> list[Draft]:
+        if not chain.drafts:
+            chain.prompt = prompt
         chain.said += [identity for identity, _ in spoken[length:]]
         drafts = [draft for _, draft in spoken[length:]]
         chain.drafts += drafts
         return drafts
 
-    def settle(self, *, is_stated: bool) -> None:
-        """Show the longest chain and the chains from which it branched off. All others become repeated context."""
-        shown = self._shown(is_stated=is_stated)
+    def settle(self, *, is_stated: bool, results: Sequence[int] = ()) -> None:
+        """Show the chain that is the conversation, and the chains from which it branched off. All others become
+        repeated context. If it is not clear which chain the user saw, only what all of them share is shown."""
+        if len(self._chains) == 1 and not results:
+            self._add_covered()
+            return
+        candidates = self._candidates(is_stated=is_stated)
+        tip, end = self._returned(candidates, results)
+        if tip is None:
+            tip = self._likely(candidates)
+        limits = self._limits(candidates) if tip is None else self._path(tip, end)
         for index, chain in enumerate(self._chains):
-            if index in shown or chain.is_old:
-                continue
-            for draft in chain.drafts:
+            kept = limits.get(index, 0) - (len(chain.said) - len(chain.drafts))
+            for draft in chain.drafts[max(0, kept) :]:
                 draft.kind = Kind.REPLAYED
-        for index in shown:
-            self._hide_left_branch(self._chains[index])
         self._add_covered()
 
-    def _shown(self, *, is_stated: bool) -> set[int]:
+    def _candidates(self, *, is_stated: bool) -> list[int]:
+        """Return the chains of this trace that may be the conversation. If the conversation began in an earlier trace,
+        only chains that continue it may be."""
         old = [index for index, chain in enumerate(self._chains) if chain.is_old]
+        grown = [index for index in old if self._chains[index].drafts]
         new = [index for index, chain in enumerate(self._chains) if not chain.is_old]
         roots = {self._root(index) for index in new}
-        goes_on = any(self._chains[index].drafts for index in old) or not roots.isdisjoint(old)
-        if old and (goes_on or not is_stated):
+        if old and (grown or not is_stated or not roots.isdisjoint(old)):
             new = [index for index in new if self._root(index) in old]
-        if not new:
-            return set()
-        longest = max(len(self._chains[index].said) for index in new)
-        best = [index for index in new if len(self._chains[index].said) == longest]
-        first = self._root(best[0])
-        chosen = [index for index in best if self._root(index) == first][-1]
-        shown = {chosen}
-        while (parent := self._chains[chosen].parent) is not None:
-            chosen = parent
-            shown.add(chosen)
-        return shown
+        return [*grown, *new]
+
+    def _returned(self, candidates: list[int], results: Sequence[int]) -> tuple[int | None, int]:
+        """Return the chain whose answer the trace returned to its caller, and the number of messages up to this
+        answer."""
+        places: dict[int, tuple[int, int]] = {}
+        for index in candidates:
+            chain = self._chains[index]
+            for at in range(len(chain.said) - len(chain.drafts), len(chain.said)):
+                if chain.said[at][1] == "assistant":
+                    places[chain.said[at][2]] = index, at + 1
+        found = [places[result] for result in results if result in places]
+        if not found:
+            return None, 0
+        tip = found[-1][0]
+        return tip, max(end for index, end in found if index == tip)
+
+    def _likely(self, candidates: list[int]) -> int | None:
+        """Return the chain that is probably the conversation, or None if that is doubtful: calls with other
+        instructions, or about something else, may choose an agent, judge an answer, or make up a title."""
+        chains = [index for index in candidates if not self._chains[index].is_aside]
+        if not chains:
+            return None
+        longest = max(len(self._chains[index].said) for index in chains)
+        best = [index for index in chains if len(self._chains[index].said) == longest]
+        roots = {self._root(index) for index in chains}
+        if len(roots) == 1 and len({self._chains[index].prompt for index in chains}) == 1:
+            return best[-1]
+        turns = sum(identity[1] == "user" for identity in self._chains[best[0]].said)
+        return best[0] if len(best) == 1 and turns > 1 else None
+
+    def _path(self, tip: int, end: int) -> dict[int, int]:
+        """Return how many messages are shown of the chain and of those from which it branched off. `end` limits the
+        number for the chain itself, if it is not 0."""
+        limits = {tip: end or len(self._chains[tip].said)}
+        while (parent := self._chains[tip].parent) is not None:
+            limits[parent] = min(self._chains[tip].shared, limits[tip])
+            tip = parent
+        return limits
+
+    def _limits(self, candidates: list[int]) -> dict[int, int]:
+        """Return how many messages all of these chains share, for each of the chains that contain them."""
+        paths = [self._path(index, 0) for index in candidates]
+        if not paths:
+            return {}
+        common = set(paths[0]).intersection(*paths)
+        return {index: min(each[index] for each in paths) for index in common}
 
     def _root(self, index: int) -> int:
         while (parent := self._chains[index].parent) is not None:
             index = parent
         return index
-
-    def _hide_left_branch(self, chain: _Chain) -> None:
-        """Hide the messages of a chain's parent after the point at which the chain branched off."""
-        parent = self._chains[chain.parent] if chain.parent is not None else None
-        if parent is None or parent.is_old:
-            return
-        kept = max(0, chain.shared - (len(parent.said) - len(parent.drafts)))
-        for draft in parent.drafts[kept:]:
-            draft.kind = Kind.REPLAYED
 
     def move_to(self, thread: str) -> None:
         """Move the drafts of this trace to the thread of another agent."""
@@ -187,6 +249,12 @@ class _Agent:
         for chain in self._chains:
             chain.drafts = []
             chain.is_old = True
+
+
+def _is_aside(chain: _Chain, prompt: frozenset[Identity], added: list[tuple[Identity, Draft]]) -> bool:
+    """True if a call with other instructions adds a user message to a conversation of the same trace."""
+    is_other = bool(chain.drafts) and bool(prompt) and chain.prompt != prompt
+    return is_other and any(draft.role == "user" for _, draft in added)
 
 
 def _overlap(chain: list[Identity], said: list[Identity]) -> int:
@@ -214,9 +282,9 @@ def _common_length(one: list[Identity], other: list[Identity]) -> int:
 
 def _identity(draft: Draft, source: Source | None) -> Identity:
     if draft.kind in (Kind.CALL, Kind.REPLY) and draft.call_id:
-        return draft.kind.value, draft.call_id
+        return draft.kind.value, "", hash(draft.call_id)
     text = draft.text.strip()
     if not text and source is not None:
         pieces = (source.data[piece.start - source.base : piece.end - source.base] for piece in draft.pieces)
         text = b"\0".join(pieces).decode("utf-8", "replace")
-    return draft.kind.value, draft.role if draft.kind is Kind.SAID else draft.name or "", text
+    return draft.kind.value, draft.role if draft.kind is Kind.SAID else draft.name or "", hash(text.strip())

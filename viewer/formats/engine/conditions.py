@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from viewer.formats.engine.paths import IDS, Path, Step, each_at, is_id, path
+from viewer.formats.printed_objects import is_printed_object
 from viewer.formats.tables.model import When
 from viewer.syntax.json_lines import LazyNode, kind_of
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -97,6 +98,8 @@ def holds(when: When, node: JsonNode) -> bool:
     if when.only and (value is None or not _has_only(value, when.only)):
         return False
     if when.not_starts and word is not None and word.lstrip(_SPACE).startswith(when.not_starts):
+        return False
+    if when.printed is not None and (word is not None and is_printed_object(word)) is not when.printed:
         return False
     return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
 
@@ -408,6 +411,8 @@ def _holds_for(when: When, read: Read, given: Any) -> bool:
     if when.only and (value is None or not (type(value) is not dict or when.only.issuperset(value))):
         return False
     if when.not_starts and word is not None and word.lstrip(_SPACE).startswith(when.not_starts):
+        return False
+    if when.printed is not None and (word is not None and is_printed_object(word)) is not when.printed:
         return False
     return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
 

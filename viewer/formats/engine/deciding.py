@@ -11,6 +11,7 @@ from viewer.formats.engine.conditions import all_hold
 from viewer.formats.engine.paths import all_at, path
 from viewer.formats.engine.repeats import compared_values
 from viewer.formats.hiding import (
+    ADDRESSES,
     CONTENTS,
     FLAGS,
     KINDS,
@@ -42,6 +43,7 @@ DECIDING_NAMES = (
     | TYPES
     | PHASES
     | SOURCES
+    | ADDRESSES
     | (WORDS - TEXTUAL)
     | {"audience", "channel", "flags", "phase", "role", "status", "subtype", "type"}
 )

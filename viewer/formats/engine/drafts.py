@@ -27,6 +27,7 @@ from viewer.formats.engine.usage import Stated
 from viewer.formats.hiding import (
     hides_messages,
     hides_row,
+    is_addressed_elsewhere,
     is_flagged,
     is_in_hidden_phase,
     is_on_other_channel,
@@ -393,9 +394,9 @@ CONVERSATIONS = frozenset(
     f"{name}[]"
     for name in (
         *("messages", "conversations", "conversation", "history", "turns", "chat_messages", "contents"),
-        *("prompt", "completion", "chosen", "rejected", "response"),
+        *("prompt", "completion", "chosen", "rejected", "response", "thread"),
     )
-)
+) | {"+replies"}
 """The lists whose items are whole messages."""
 
 
@@ -478,7 +479,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
             if any(map(is_other_author, values_of(holder, "role"))):
                 return True
             is_hidden = hides_row(holder) if rule.of_conversation and not at else is_flagged(holder)
-            if is_hidden or (not reads_channel and is_on_other_channel(holder)):
+            if is_hidden or (not reads_channel and is_on_other_channel(holder)) or is_addressed_elsewhere(holder):
                 return True
             if not reads_phase and is_in_hidden_phase(holder):
                 return True
@@ -520,7 +521,7 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         if drafts and base.problems and drafts[0] is not base:
             drafts[0].problems[:0] = base.problems
         return drafts
-    if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
+    if rule.kind is Kind.SAID and not rule.label and not all(_is_text(rule, body) for body in bodies):
         return [_unknown(node)]
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     if rule.html:
@@ -536,6 +537,10 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         return [base]
     return []
+
+
+def _is_text(rule: RecordRule, body: JsonNode) -> bool:
+    return body.kind is JsonKind.STRING or (rule.numbers and body.kind is JsonKind.NUMBER)
 
 
 def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:

@@ -30,7 +30,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
-from viewer.syntax.json_lines import LazyNode
+from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 if TYPE_CHECKING:
@@ -85,6 +85,11 @@ class Records:
         """The stream step of the last record if that record did nothing else, otherwise None."""
 
     @property
+    def reads_spans(self) -> bool:
+        """True if records contain spans, which are read one at a time."""
+        return self._spans is not None
+
+    @property
     def batches(self) -> bool:
         """True if a list may contain lists of records."""
         return self._format.batches
@@ -95,15 +100,15 @@ class Records:
 
     def changes(self, node: JsonNode) -> bool:
         """True if values of a record are replaced in place."""
+        if self._spans is not None:
+            return False
         if self._recalls is not None and self._recalls.concern(node):
             return True
         return self._changes or has_inner_strings(self._format.inner, node)
 
     @cached_property
     def _changes(self) -> bool:
-        """True if any record of the format may be changed in place."""
-        if self._spans is not None:
-            return True
+        """True if records of the format are changed in place."""
         return any(rule.lookup is not None for rule in all_rules(self._format.records))
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
@@ -389,6 +394,10 @@ class DocumentReader(ArrayDocuments):
 
     def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
         self.read_document(reading, data, base)
+
+    def read_value(self, data: bytes, base: int) -> JsonReading:
+        lazy = read_regular(data, base) if self._records.reads_spans else None
+        return JsonReading(lazy, lazy.end, None, []) if lazy is not None else super().read_value(data, base)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         node = reading.node

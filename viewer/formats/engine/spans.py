@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections import deque
+from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
+from itertools import islice
 
 from msgspec import Struct
 
@@ -18,14 +22,23 @@ from viewer.formats.tables.model import RecordFormat, Spans, When
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
-from viewer.syntax.json_lines import note_decoded
+from viewer.syntax.json_lines import LazyNode, note_decoded, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_WAITING = 65_536
 """The maximum number of spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
+FEW_SPANS = 64
+"""The traces of a record with up to this many spans are written at its end."""
+LONG_RECORD = 1024 * 1024
+"""The minimum length in bytes of a record whose spans become trees of nodes one at a time, which needs less memory."""
+MOST_RESULTS = 256
+"""The maximum number of texts in what a trace returned to its caller."""
+LONGEST_RESULT = 1_000_000
 _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
+_NO_READING = RecordReading()
+"""The reading of all spans that have been written. It never changes."""
 
 
 class TraceSpan(Struct):
@@ -59,7 +72,25 @@ class TraceSpan(Struct):
 
     def forget(self) -> None:
         """Once the messages of the span are written, drop everything that the spans below it do not need."""
-        self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
+        self.node, self.source, self.reading = _NO_NODE, None, _NO_READING
+
+
+class _EarlyTraces:
+    """The traces of one record that can be written before the record was read, in the order of their first spans."""
+
+    def __init__(self, traces: list[str], waiting: Container[str]) -> None:
+        self._lasts = {trace: place for place, trace in enumerate(traces)}
+        is_late = any(trace in waiting for trace in self._lasts)
+        self._order = deque(() if is_late else dict.fromkeys(traces))
+
+    def end(self) -> None:
+        """Write no further traces early."""
+        self._order.clear()
+
+    def complete(self, place: int) -> Iterator[str]:
+        """Yield the next traces whose last span is at most at this place."""
+        while self._order and self._lasts[self._order[0]] <= place:
+            yield self._order.popleft()
 
 
 Emit = Callable[[TraceSpan], None]
@@ -81,29 +112,55 @@ class SpanCollector:
         self._groups: dict[str, str] = {}
         """The conversation of each trace."""
         self._conversations: dict[str, Conversation] = {}
+        self._names: dict[str, str] = {}
+        self._results: dict[str, list[int]] = {}
+        """The hashes of the texts that each trace returned to its caller."""
         self._count = 0
         self.first: int | None = None
         """The position of the first span. Even a trace without content becomes a transcript."""
 
     def take(self, record: JsonNode, source: Source | None) -> None:
-        """Add the spans of a record, and write the traces whose roots have arrived, or all traces if too many spans
-        wait."""
+        """Add the spans of a record and write the traces whose root has arrived."""
+        if type(record) is LazyNode and record.end - record.start < LONG_RECORD:
+            record = whole_tree(record)
         found = path(self._spans.each).all(record)
+        if type(record) is LazyNode and not found:
+            record = whole_tree(record)
         logged = [] if found or not self._spans.logs else spans_of_logs(record)
-        added = [self._read(span, source) for span in found or logged or [record]]
-        for span in added if logged else ():
-            span.is_root, span.is_logged = False, True
-        if found or logged:
-            added[0].reading.faults += self._unread(record)
-        for span in added:
-            self._waiting.setdefault(span.trace, []).append(span)
-            if span.id:
-                self._known.setdefault((span.trace, span.id), span)
-        self._waiting_count += len(added)
+        given = found or logged or [record]
+        traces = [string_at(span, self._spans.trace) or "" for span in given] if len(given) > FEW_SPANS else []
+        early = _EarlyTraces(traces, self._waiting)
+        roots: set[str] = set()
+        for place, node in enumerate(given):
+            span = self._read(whole_tree(node) if type(node) is LazyNode else node, source)
+            if logged:
+                span.is_root, span.is_logged = False, True
+            if place == 0 and (found or logged):
+                span.reading.faults += self._unread(record)
+            self._add(span, record if found else None)
+            if span.is_root:
+                roots.add(span.trace)
+            if span.trace in self._groups:
+                early.end()  # all traces of a conversation are sorted by their time
+            for trace in early.complete(place):
+                if trace in roots:
+                    roots.remove(trace)
+                    self._write_traces({trace})
         if self._waiting_count > MOST_WAITING:
             self.close()
         else:
-            self._write_traces({span.trace for span in added if span.is_root})
+            self._write_traces(roots)
+
+    def _add(self, span: TraceSpan, record: JsonNode | None) -> None:
+        """Add a span of a record to its trace."""
+        if record is not None:
+            self._note_results(span.trace, record, self._spans.outer_results)
+        if span.is_root and not span.has_messages:
+            self._note_results(span.trace, span.node, self._spans.results)
+        self._waiting.setdefault(span.trace, []).append(span)
+        self._waiting_count += 1
+        if span.id:
+            self._known.setdefault((span.trace, span.id), span)
 
     def close(self) -> None:
         """Write all waiting spans, even those whose root has not arrived."""
@@ -130,7 +187,7 @@ class SpanCollector:
         reading.faults = [*problems, *reading.faults]
         self._count += 1
         self.first = node.start if self.first is None else self.first
-        trace = string_at(node, spans.trace) or ""
+        trace = self._shared(string_at(node, spans.trace))
         group = string_at(node, spans.group) if spans.group else None
         if group is not None:
             self._groups.setdefault(trace, group)
@@ -142,8 +199,8 @@ class SpanCollector:
             source=source,
             trace=trace,
             id=string_at(node, spans.id) or "",
-            parent=parent or "",
-            group=group or "",
+            parent=self._shared(parent),
+            group=self._shared(group),
             start=(_number(string_at(node, spans.start)), self._count),
             is_agent=is_agent,
             is_tool=_any_holds(spans.tools, node),
@@ -152,6 +209,17 @@ class SpanCollector:
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )
+
+    def _shared(self, name: str | None) -> str:
+        """Return the same string for each occurrence of an ID, which many spans have."""
+        return self._names.setdefault(name, name) if name else ""
+
+    def _note_results(self, trace: str, node: JsonNode, at: str) -> None:
+        """Note the texts that a trace returned to its caller."""
+        for value in path(at).all(node) if at and trace not in self._results else ():
+            found = [hash(text.strip()) for text in islice(_texts(value), MOST_RESULTS)]
+            if found:
+                self._results[trace] = found
 
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
         """Yield problems for messages that are next to the spans of a record and therefore not read."""
@@ -179,7 +247,9 @@ class SpanCollector:
             for ordered in traces.values():
                 is_stated = ordered[0].trace in self._groups
                 conversation.add(
-                    [(span.reading, span.source, span.thread, span.is_covered) for span in ordered], is_stated=is_stated
+                    [(span.reading, span.source, span.thread, span.is_covered) for span in ordered],
+                    is_stated=is_stated,
+                    results=[*self._results.get(ordered[0].trace, ()), *_answers_of_roots(ordered)],
                 )
                 for span in ordered:
                     self._emit(span)
@@ -234,6 +304,35 @@ class SpanCollector:
         if span.has_messages:
             for above in self._ancestors(span):
                 above.is_covered = above.is_covered or above.thread == span.thread
+
+
+def _answers_of_roots(spans: list[TraceSpan]) -> Iterator[int]:
+    """Yield the hashes of the answers of roots that repeat the messages of the spans below them."""
+    for span in spans:
+        for draft in span.reading.drafts if span.is_root and span.is_covered else ():
+            if draft.kind is Kind.SAID and draft.role == "assistant":
+                yield hash(draft.text.strip())
+
+
+def _texts(value: JsonNode) -> Iterator[str]:
+    """Yield the strings in a value, also those in a string that contains JSON."""
+    if value.kind is JsonKind.STRING:
+        yield value.text
+        if value.text.startswith(("{", "[", '"')) and len(value.text) <= LONGEST_RESULT:
+            with suppress(ValueError, RecursionError):
+                yield from _decoded_texts(json.loads(value.text))
+    for item in value.items:
+        yield from _texts(item)
+    for member in value.members:
+        yield from _texts(member.value)
+
+
+def _decoded_texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _decoded_texts(each)
 
 
 def _is_apart(node: JsonNode, at: str, parent: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from viewer.cache import lazy_regex
@@ -10,6 +11,8 @@ from viewer.formats.tables.model import (
     Container,
     Fault,
     Hooks,
+    Merge,
+    Mode,
     Outcomes,
     RecordFormat,
     RecordRule,
@@ -18,6 +21,7 @@ from viewer.formats.tables.model import (
     When,
     has,
     is_,
+    is_not,
     lacks,
 )
 from viewer.formats.tables.prompts import prompt_kind
@@ -43,7 +47,6 @@ def _split_prompt(text: str) -> list[Run]:
 
 
 _TIME: dict[str, Any] = {"time": "created_at"}
-_INPUT = "input.input_content"
 _UNREADABLE = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.ARRAY, JsonKind.OBJECT)
 _ALL = (
     RecordRule((When("from_history", kind=JsonKind.TRUE),), Kind.REPLAYED, "@role", "content", **_TIME),
@@ -79,56 +82,69 @@ _MESSAGE = with_split_prompts((*_ALL, *CHAT))
 _MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "user", "content", **_TIME), *CHAT)
 """Rules for a message of a run that records its input. User messages are hidden, because Agno may have added text to
 them."""
-_FAILED = is_("status", "ERROR", "CANCELLED")
-_CAN_ANSWER = (
-    When("status", equals=frozenset({"COMPLETED", "PAUSED", "PENDING", "RUNNING", "REGENERATED"})),
-    lacks("status"),
+_ASKED = (
+    RecordRule((When("", kind=JsonKind.STRING),), Kind.SAID, "user", "content|", split=True),
+    *_MESSAGE,
+    RecordRule((), Kind.UNKNOWN, "user"),
 )
-"""The conditions for a run whose content is the answer. The content of a failed run may be the text of the error."""
+"""Rules for an item of the input, which may be text or a message."""
+
+
+def _input() -> Iterator[RecordRule]:
+    """Yield the rules for the input of a run: text, a list of texts and messages, or an object."""
+    for at, is_there in (("input.input_content", has("input.input_content")), ("input", lacks("input.input_content"))):
+        before: dict[str, Any] = {"place": -1, "whole": True, **_TIME}
+        text, items = When(at, kind=JsonKind.STRING), When(at, kind=JsonKind.ARRAY)
+        message = When(at, kind=JsonKind.OBJECT)
+        yield RecordRule((is_there, text), Kind.SAID, "user", at, split=True, goes_on=True, **before)
+        yield RecordRule((is_there, items), each=f"{at}[]", rules=_ASKED, **before)
+        yield RecordRule((is_there, message, has(f"{at}.role")), each=at, rules=_ASKED, **before)
+        yield RecordRule((is_there, message, lacks(f"{at}.role")), Kind.UNKNOWN, "user", at, goes_on=True, **before)
+
+
+def _member(conditions: tuple[When, ...]) -> Iterator[RecordRule]:
+    """Yield the rules for a run of a team member, which counts as a sub-agent."""
+    yield RecordRule(
+        (*conditions, has("messages[0]")), Kind.SUBAGENT, each="messages[]", rules=_MESSAGE, thread="run_id"
+    )
+    yield RecordRule((*conditions, lacks("messages[0]")), Kind.SUBAGENT, "assistant", "content", thread="run_id")
+    yield RecordRule(conditions, None)
+
+
 _RUN = (
+    RecordRule((has("member_responses[0]"),), each="member_responses[]", rules=(*_member(()),), whole=True),
+    *_input(),
+    RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL, whole=True),
+    RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE, whole=True),
     RecordRule(
-        (When(_INPUT, kind=JsonKind.STRING),),
+        (has("messages[0]"), When("content", kind=JsonKind.STRING)),
         Kind.SAID,
-        "user",
-        _INPUT,
-        split=True,
-        goes_on=True,
-        place=-1,
+        "assistant",
+        "content",
+        merge=Merge(Mode.FINAL),
+        place=1,
+        whole=True,
         **_TIME,
     ),
     RecordRule(
-        (_FAILED, has("content")),
-        Kind.NOTICE,
-        "system",
-        "content",
-        faults=(Fault("status", {"CANCELLED": (W_RUN_ERROR, "aborted")}, (W_RUN_ERROR, "unknown")),),
-        goes_on=True,
-        place=1,
-        **_TIME,
+        (has("messages[0]"), has("content")), Kind.UNKNOWN, "assistant", "content", place=1, whole=True, **_TIME
     ),
-    RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL),
-    RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE),
-    RecordRule((has("messages[0]"),), None),
-    RecordRule((has("reasoning_content"),), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True),
-    *(
-        RecordRule((When("content", kind=JsonKind.STRING), is_answer), Kind.SAID, "assistant", "content", **_TIME)
-        for is_answer in _CAN_ANSWER
-    ),
-    RecordRule((_FAILED,), None),
-    RecordRule((has("content"),), Kind.UNKNOWN, "assistant", "content", **_TIME),
+    RecordRule((has("messages[0]"),), None, whole=True),
+    RecordRule((has("reasoning_content"),), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True, whole=True),
+    RecordRule((When("content", kind=JsonKind.STRING),), Kind.SAID, "assistant", "content", whole=True, **_TIME),
+    RecordRule((has("content"),), Kind.UNKNOWN, "assistant", "content", whole=True, **_TIME),
 )
+"""Rules for a run. They need the whole run, because its last member may be the run that started it."""
+_ANY_RUN = (*_member((has("parent_run_id"), is_not("parent_run_id", ""))), *_RUN)
 _AT = ("run.run_id", "response.run_id", "run_id")
-_IS_MEMBER = "parent_run_id"
 _RUNS = (
-    RecordRule((has("run.run_id"),), each="run", rules=_RUN),
+    RecordRule((has("run.run_id"),), each="run", rules=_ANY_RUN),
     RecordRule((has("run"),), None),
-    RecordRule((has("response.messages|response.content"),), each="response", rules=_RUN),
+    RecordRule((has("response.messages|response.content"),), each="response", rules=_ANY_RUN),
     RecordRule((has("response"),), None),
-    RecordRule((has(_IS_MEMBER),), Kind.SUBAGENT, each="messages[]", rules=_MESSAGE, thread="run_id"),
-    RecordRule((has(_IS_MEMBER),), None),
-    *_RUN,
+    *_ANY_RUN,
 )
-"""Rules for a run in a session. A run with `parent_run_id` belongs to a team member, which counts as a sub-agent."""
+"""Rules for a run in a session. A run with `parent_run_id` is that of a team member."""
 _LISTS = ("runs", "memory.runs")
 
 AGNO = RecordFormat(
@@ -152,7 +168,7 @@ AGNO = RecordFormat(
         RecordRule((has("summary.summary"),), Kind.REPLAYED, "system", "summary.summary", goes_on=True, place=1),
         RecordRule((has("runs|memory"),), None),
         RecordRule((has("run_id"),), None, starts=True, session="session_id", goes_on=True),
-        *_RUN,
+        *_RUNS,
     ),
     inner=("runs", "memory", "summary"),
     model="runs[0].model|runs[0].run.model|model",

@@ -78,6 +78,7 @@ BRAINTRUST = RecordFormat(
         start=_START,
         group="metadata.session_id|metadata.thread_id|metadata.conversation_id",
         attributes="",
+        results="output",
         tools=(is_(_TYPE, "tool", "score", "function"),),
     ),
     hooks=Hooks(classify=traced_prompt_kind),

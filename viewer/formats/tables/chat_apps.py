@@ -333,4 +333,5 @@ CHAT_APPS = RecordFormat(
             ),
         ),
     ),
+    inner=tuple(f"{thread}{at}metadata" for thread in ("", "data[].") for at in ("", "steps[].")),
 )

@@ -112,6 +112,14 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
             RecordRule((user, *spoken), Kind.SAID, "user", body, **facts),
             RecordRule((assistant, *spoken, has("refusal")), Kind.SAID, "assistant", "refusal", goes_on=True, **facts),
             RecordRule((assistant, *spoken), Kind.SAID, "assistant", body, channel=_CHANNEL, **facts),
+            *(
+                rule
+                for speaker in (user, assistant)
+                for rule in (
+                    RecordRule((speaker, known, has("intent")), Kind.UNKNOWN, f"@{role}", body),
+                    RecordRule((speaker, known, flag("thought")), Kind.THOUGHT, f"@{role}", body),
+                )
+            ),
         ]
     return (
         object_rule(role, body, "user", "assistant"),

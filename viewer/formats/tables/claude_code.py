@@ -59,6 +59,7 @@ RECORDS = (
     RecordRule((_SPOKEN, flag("isMeta")), Kind.INJECTED, "@message.role", **_COMMON),
     RecordRule((_SPOKEN, flag("isVisibleInTranscriptOnly")), Kind.INJECTED, "@message.role", **_COMMON),
     RecordRule((_USER, has("origin"), is_not("origin.kind", "human")), Kind.INJECTED, "user", **_COMMON),
+    RecordRule((_USER, has("turnOrigin"), is_not("turnOrigin", "human")), Kind.INJECTED, "user", **_COMMON),
     *(
         RecordRule((_USER, role), Kind.SAID, "user", **_COMMON | {"parts": USER_PARTS}, split=True)
         for role in (is_("message.role", "user"), lacks("message.role"))

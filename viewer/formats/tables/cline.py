@@ -47,7 +47,8 @@ _CARRIED = "text.question|text.response|text.result"
 
 _SHOWN = (
     _rule(_say("task", "user_feedback", "user_feedback_diff"), Kind.SAID, "user"),
-    _rule(_say("text", "completion_result"), Kind.SAID, "assistant", split=True),
+    RecordRule(_say("text"), Kind.SAID, "assistant", "text", time="ts", split=True, first_role="user"),
+    _rule(_say("completion_result"), Kind.SAID, "assistant", split=True),
     _rule((*_ask("followup", "plan_mode_respond", "completion_result"), _OBJECT), Kind.SAID, "assistant", _CARRIED),
     _rule((*_ask("followup", "plan_mode_respond"), starts("text", "{")), Kind.UNKNOWN, "assistant"),
     _rule(_ask("followup", "plan_mode_respond", "completion_result"), Kind.SAID, "assistant", split=True),

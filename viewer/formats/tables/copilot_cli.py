@@ -166,7 +166,8 @@ _RESPONSE = (
         Kind.NOTICE,
         "content.value|content|message.value|message|title",
     ),
-    PartRule((is_("kind", "undoStop", "mcpServersStarting", "prepareToolInvocation"),), None),
+    PartRule((is_("kind", "textEditGroup", "notebookEditGroup"),), Kind.NOTICE, "edits"),
+    PartRule((is_("kind", "undoStop", "mcpServersStarting", "prepareToolInvocation", "codeblockUri"),), None),
 )
 _REQUESTS = (
     RecordRule(

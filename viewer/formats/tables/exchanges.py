@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from viewer.formats.tables.langchain_messages import TYPES
-from viewer.formats.tables.model import RecordRule, When, has, is_, lacks, starts
+from viewer.formats.tables.model import RecordRule, When, has, is_, lacks, printed
 from viewer.formats.tables.traced_messages import TRACED
 from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind
 
-_REPRESENTED = (
-    *("[{", "{'", '{"', "[(", "['", "role='", "content='", 'content="', "AIMessage", "ChatCompletion", "ModelResponse"),
-    *("<function", "functools[", "ToolCall", "Message("),
-)
-"""Prefixes of text that is a printed object or call rather than prose. Such text may contain calls and thoughts."""
+_ALTERNATIVE = (RecordRule((), Kind.UNKNOWN, "assistant"),)
+"""The rule for an answer that no user received."""
 
 
 def exchange(
@@ -56,7 +55,11 @@ def request(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule,
         ),
         RecordRule(of_message, each=at, rules=rules, time=time),
         RecordRule(
-            (*is_object, lacks(lists), lacks(_under(at, "role", "type", "parts"))), Kind.UNKNOWN, "user", at, time=time
+            (*is_object, lacks(lists), lacks(_under(at, "role", "type", "parts"))),
+            Kind.UNKNOWN,
+            "user",
+            at,
+            time=time,
         ),
     )
 
@@ -73,7 +76,7 @@ def response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule
     choices = ((f"{at}.choices", "message"), (f"{at}.candidates", "content"))
     is_object = (*when, When(at, kind=JsonKind.OBJECT))
     no_answer = (
-        *(lacks(name) for name in (messages, f"{at}.choices", f"{at}.candidates", f"{at}.generations")),
+        *(lacks(f"{at}.{name}[0]") for name in ("messages", "choices", "candidates", "generations")),
         When(f"{at}.role", not_equals=frozenset({"assistant", "model"})),
         When(f"{at}.type", not_equals=frozenset(TYPES["ai"])),
         When(f"{at}.message.role", not_equals=frozenset({"assistant", "model"})),
@@ -81,10 +84,8 @@ def response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule
         lacks(f"{output}[0].type"),
     )
     return (
-        RecordRule((*when, starts(at, *_REPRESENTED)), Kind.UNKNOWN, "assistant", at, time=time),
-        RecordRule(
-            (*when, When(at, kind=JsonKind.STRING, not_starts=_REPRESENTED)), Kind.SAID, "assistant", at, time=time
-        ),
+        RecordRule((*when, printed(at)), Kind.UNKNOWN, "assistant", at, time=time),
+        RecordRule((*when, When(at, kind=JsonKind.STRING, printed=False)), Kind.SAID, "assistant", at, time=time),
         RecordRule((*when, When(at, kind=JsonKind.ARRAY)), each=f"{at}[]", rules=rules, time=time),
         *(RecordRule((*is_object, answer), each=at, rules=rules, time=time) for answer in answers),
         RecordRule(
@@ -101,10 +102,27 @@ def response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule
                 ),
             )
         ),
+        *_generations(f"{at}.generations", (*is_object, lacks(messages)), time, rules),
         RecordRule((*is_object, has(messages)), each=f"{messages}[]", rules=rules, time=time),
         RecordRule((*is_object, has(f"{output}[0].type")), each=f"{output}[]", rules=rules, time=time),
         RecordRule((*is_object, *no_answer), Kind.UNKNOWN, "assistant", at, time=time),
     )
+
+
+def _generations(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> Iterator[RecordRule]:
+    """Yield the rules for the result of a LangChain model: a list of alternatives for each prompt, or for one.
+    Text without a message continues a prompt that a template made, so it may contain the steps of an agent."""
+    yield RecordRule((*when, has(f"{at}[0][1]")), each=f"{at}[0][1:]", rules=_ALTERNATIVE, time=time, unused=True)
+    yield RecordRule(
+        (*when, has(f"{at}[0][0]"), has(f"{at}[1]")), each=f"{at}[1:][]", rules=_ALTERNATIVE, time=time, unused=True
+    )
+    yield RecordRule(
+        (*when, lacks(f"{at}[0][0]"), has(f"{at}[1]")), each=f"{at}[1:]", rules=_ALTERNATIVE, time=time, unused=True
+    )
+    for first in (f"{at}[0][0]", f"{at}[0]"):
+        alone = (*when, has(first), lacks(f"{first}.message"), lacks(f"{first}[0]"))
+        yield RecordRule((*when, has(f"{first}.message")), each=f"{first}.message", rules=rules, time=time)
+        yield RecordRule(alone, Kind.UNKNOWN, "assistant", first, time=time)
 
 
 def unknown_values(

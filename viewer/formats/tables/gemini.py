@@ -16,6 +16,7 @@ from viewer.formats.tables.model import (
     has,
     is_,
     lacks,
+    starts,
 )
 from viewer.formats.tables.usage import gemini
 from viewer.model.messages import Kind
@@ -37,7 +38,26 @@ _HTTP = {
     "403": (W_RUN_ERROR, "auth"),
 }
 
+_ADDED = "parts[0].text"
 _CONTENT = (
+    RecordRule(
+        (
+            is_("role", "user"),
+            lacks("parts[1]"),
+            starts(_ADDED, "<session_context>", "This is the Gemini CLI. We are setting up the context"),
+        ),
+        Kind.INJECTED,
+        "user",
+        "parts",
+        PARTS,
+    ),
+    RecordRule(
+        (is_("role", "model"), lacks("parts[1]"), starts(_ADDED, "Got it. Thanks for the context!")),
+        Kind.INJECTED,
+        "assistant",
+        "parts",
+        PARTS,
+    ),
     RecordRule((is_("role", "user"),), Kind.SAID, "user", "parts", PARTS),
     RecordRule((lacks("role"), has("parts")), Kind.SAID, "user", "parts", PARTS),
     RecordRule((is_("role", "model"),), Kind.SAID, "assistant", "parts", PARTS),
@@ -109,6 +129,9 @@ _CHUNK = (
     RecordRule((is_("role", "model"), has("text")), Kind.SAID, "assistant", "text"),
 )
 
+_ROLES = frozenset({"user", "model"})
+_OTHERS = ("messages", "contents", "history[].parts[].type", "history[].parts[].kind", "history[].content")
+
 GEMINI = RecordFormat(
     name="gemini",
     title="Gemini API",
@@ -120,6 +143,10 @@ GEMINI = RecordFormat(
         Signature(90, ("promptFeedback.blockReason",)),
         Signature(90, ("usageMetadata", "modelVersion"), {}, ("uuid",)),
         Signature(90, ("chunkedPrompt.chunks[].role",)),
+        Signature(92, ("history[].parts",), {"history[].role": _ROLES}, _OTHERS),
+        Signature(
+            90, ("parts",), {"role": _ROLES}, ("type", "kind", "content", "id", "uuid", "parts[].type", "parts[].kind")
+        ),
     ),
     records=(
         RecordRule((has("request"),), each="request", rules=_REQUEST, starts=True),
@@ -129,8 +156,9 @@ GEMINI = RecordFormat(
         RecordRule((When("response", kind=JsonKind.ARRAY),), each="response[]", rules=_RESPONSE),
         RecordRule((When("response", kind=JsonKind.OBJECT),), each="response", rules=_RESPONSE),
         RecordRule((has("chunkedPrompt"),), each="chunkedPrompt.chunks[]", rules=_CHUNK, starts=True),
+        RecordRule((has("history[0].parts"),), each="history[]", rules=_CONTENT, starts=True),
         *_RESPONSE,
-        *_CONTENT[:4],
+        *_CONTENT[:-1],
     ),
     usage=(gemini("usageMetadata|response.usageMetadata", key="responseId|response.responseId"),),
     model="model|modelVersion|response.modelVersion",

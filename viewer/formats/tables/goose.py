@@ -89,6 +89,13 @@ GOOSE = RecordFormat(
             narrows=Narrowing(Kind.SUBAGENT),
             goes_on=True,
         ),
+        RecordRule(
+            (is_("session_type|metadata.session_type", "sub_agent", "subagent", "hidden"), lacks("role")),
+            None,
+            starts=True,
+            narrows=Narrowing(Kind.SUBAGENT),
+            goes_on=True,
+        ),
         RecordRule(_HEAD, None, starts=True, goes_on=True),
         RecordRule((*_HEAD, has("conversation|messages")), each="conversation[]|messages[]", rules=_MESSAGES),
         *_MESSAGES,

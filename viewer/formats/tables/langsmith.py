@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.formats.tables.exchanges import exchange, unknown_values
+from viewer.formats.tables.exchanges import request, response, unknown_values
 from viewer.formats.tables.langchain_messages import TYPED
 from viewer.formats.tables.model import (
     Container,
@@ -30,32 +30,9 @@ _START, _END = "start_time", "end_time|start_time"
 _CALL = (is_("run_type", "llm", "chat"),)
 _OTHER = (is_not("run_type", "llm", "chat"),)
 _BATCHED = When("inputs.messages[0]", kind=JsonKind.ARRAY)
-_GENERATIONS = "outputs.generations"
-_LLM = (
+_BATCHES = (
     RecordRule((*_CALL, _BATCHED), each="inputs.messages[0][]", rules=TRACED, time=_START),
     RecordRule((*_CALL, _BATCHED), each="inputs.messages[1:]", rules=TRACED, time=_START, unused=True),
-    RecordRule(
-        (*_CALL, has(f"{_GENERATIONS}[0][0].message")),
-        each=f"{_GENERATIONS}[0][0].message",
-        rules=TRACED,
-        time=_END,
-    ),
-    RecordRule((*_CALL, has(f"{_GENERATIONS}[0].message")), each=f"{_GENERATIONS}[0].message", rules=TRACED, time=_END),
-    *(
-        RecordRule((*_CALL, has(at)), each=f"{_GENERATIONS}{rest}.message", rules=TRACED, time=_END, unused=True)
-        for at, rest in (
-            (f"{_GENERATIONS}[0][1]", "[0][1:]"),
-            (f"{_GENERATIONS}[1][0]", "[1:][]"),
-            (f"{_GENERATIONS}[1].message", "[1:]"),
-        )
-    ),
-    RecordRule(
-        (*_CALL, has(_GENERATIONS), lacks(f"{_GENERATIONS}[0][0].message"), lacks(f"{_GENERATIONS}[0].message")),
-        Kind.UNKNOWN,
-        "assistant",
-        _GENERATIONS,
-        time=_END,
-    ),
 )
 
 LANGSMITH = RecordFormat(
@@ -87,8 +64,9 @@ LANGSMITH = RecordFormat(
             (has("run_type"),),
             None,
             also=(
-                *exchange("inputs", "outputs", (*_CALL, lacks("inputs.messages[0][0]")), (_START, _END)),
-                *_LLM,
+                *request("inputs", (*_CALL, lacks("inputs.messages[0][0]")), _START, TRACED),
+                *_BATCHES,
+                *response("outputs", _CALL, _END, TRACED),
                 *unknown_values("inputs", "outputs", _OTHER, (_START, _END), _PARENT),
                 RecordRule(
                     (has("error"),),
@@ -113,6 +91,7 @@ LANGSMITH = RecordFormat(
         start=f"{_START}|end_time",
         group="extra.metadata.thread_id|extra.metadata.session_id|extra.metadata.conversation_id",
         attributes="",
+        results="outputs",
         tools=(is_("run_type", "tool", "retriever", "embedding"),),
     ),
     hooks=Hooks(classify=traced_prompt_kind),

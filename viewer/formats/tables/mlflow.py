@@ -64,6 +64,7 @@ MLFLOW = RecordFormat(
         id="span_id|context.span_id",
         parent=_PARENT,
         start=_START,
+        results=_OUT,
         agents=(is_(_TYPE, "AGENT", '"AGENT"'),),
         tools=(is_(_TYPE, *_TOOLS, *(f'"{name}"' for name in _TOOLS)),),
     ),

@@ -45,7 +45,9 @@ class When(Struct, frozen=True):
     meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
-    """True to require a value at the path, False to require that there is none. Null counts as absent."""
+    """Null counts as absent."""
+    printed: bool | None = None
+    """True to require a string that a program printed from an object; False to require any other value."""
     true: bool | None = None
     """True to require the value true; False to require false, null, or absence. Any other value makes the record
     unknown."""
@@ -69,6 +71,11 @@ def starts(path: str, *words: str) -> When:
 def ends(path: str, *words: str) -> When:
     """Return the condition that the value ends with one of these strings."""
     return When(path, ends=words)
+
+
+def printed(path: str) -> When:
+    """Return the condition that the value is text that a program printed from an object."""
+    return When(path, printed=True)
 
 
 def only(*members: str) -> When:
@@ -339,6 +346,8 @@ class RecordRule(Struct, frozen=True):
     later: Kind | None = None
     """The kind of text after the first message of a transcript, if only the first may be said. Instructions and
     injected or replayed text do not count."""
+    first_role: str = ""
+    """The role of the first message of a transcript, if it is not the usual one."""
     orphan: Kind | None = None
     """The kind of a reply whose ID matches no call of the transcript, if an ID is not enough to make it a reply."""
     whole: bool = False
@@ -361,6 +370,8 @@ class RecordRule(Struct, frozen=True):
     label: bool = False
     opaque: bool = False
     text: bool = False
+    numbers: bool = False
+    """True if said text may be a number."""
     html: bool = False
     """True if the text contains HTML character references."""
     split: bool = False
@@ -589,6 +600,10 @@ class Spans(Struct, frozen=True):
     """Conditions. A span that meets any of them belongs to a tool."""
     remote: tuple[When, ...] = ()
     """Conditions. The parent of a span that meets any of them is in another process."""
+    results: str = ""
+    """The path of what the root of a trace returned to its caller."""
+    outer_results: str = ""
+    """The same path, in the record around the spans."""
     logs: bool = False
     """True if log records may serve as events of spans."""
 

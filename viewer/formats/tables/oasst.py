@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+from msgspec.structs import replace
 
 from viewer.formats.tables.model import (
     Branches,
@@ -51,6 +54,35 @@ _MESSAGE = (
 )
 """The rules for a message. Messages that reviewers deleted, or rejected as spam, are unknown."""
 
+_TREE = RecordRule(
+    (has("prompt.message_id"),),
+    each="prompt.+replies",
+    rules=_MESSAGE,
+    branches=Branches("message_id", "parent_id", "newest_id"),
+    starts=True,
+    session="message_tree_id",
+)
+_THREAD = RecordRule((has("thread[0].message_id"),), each="thread[]", rules=_MESSAGE, starts=True, session="thread_id")
+_IS_REFUSED = (
+    *(When("review_result", kind=kind) for kind in _NOT_ACCEPTED),
+    *(
+        When(flag, kind=kind)
+        for flag in ("deleted", "spam")
+        for kind in (JsonKind.TRUE, JsonKind.STRING, JsonKind.NUMBER, JsonKind.ARRAY, JsonKind.OBJECT)
+    ),
+)
+"""Conditions. Reviewers deleted a tree or a thread that meets any of them, or rejected it."""
+
+
+def _conversations() -> Iterator[RecordRule]:
+    """Yield the rules for trees and threads."""
+    for rule in (_TREE, _THREAD):
+        for is_refused in _IS_REFUSED:
+            yield replace(rule, when=(*rule.when, is_refused), unused=True)
+            yield RecordRule((*rule.when, is_refused), None)
+        yield rule
+
+
 OASST = RecordFormat(
     name="oasst",
     title="OpenAssistant messages",
@@ -61,15 +93,7 @@ OASST = RecordFormat(
         Signature(94, ("message_id", "text"), {"role": _ROLES}, ("type", "content")),
     ),
     records=(
-        RecordRule(
-            (has("prompt.message_id"),),
-            each="prompt.+replies",
-            rules=_MESSAGE,
-            branches=Branches("message_id", "parent_id", "newest_id"),
-            starts=True,
-            session="message_tree_id",
-        ),
-        RecordRule((has("thread[0].message_id"),), each="thread[]", rules=_MESSAGE, starts=True, session="thread_id"),
+        *_conversations(),
         RecordRule(
             (has("message_id"), has("message_tree_id")), None, starts=True, session="message_tree_id", goes_on=True
         ),

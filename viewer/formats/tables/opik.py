@@ -82,6 +82,8 @@ OPIK = RecordFormat(
         start=_START,
         group="metadata.thread_id|thread_id",
         attributes="",
+        results="output",
+        outer_results="trace.output",
         tools=(is_("type", *_TOOLS),),
     ),
     hooks=Hooks(classify=traced_prompt_kind),

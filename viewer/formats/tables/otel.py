@@ -19,6 +19,7 @@ from viewer.formats.tables.model import (
     is_,
     is_not,
     lacks,
+    printed,
     starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
@@ -92,6 +93,8 @@ _GEN_AI = (
         for name in ("input", "output")
     ),
 )
+_PROMPTS = tuple(f"{program}user_prompt" for program in ("", "claude_code.", "codex.", "gemini_cli.", "qwen-code."))
+"""The names of the events with which coding agents log what the user typed."""
 _EVENT_MESSAGE = "attributes.gen_ai.event.content"
 _EVENTS = (
     RecordRule((is_("name", "gen_ai.client.inference.operation.details"),), None, also=_GEN_AI),
@@ -169,6 +172,9 @@ _EVENTS = (
         "system",
         "attributes.exception.message",
     ),
+    RecordRule(
+        (is_("name", *_PROMPTS), has("attributes.prompt")), Kind.SAID, "user", "attributes.prompt", classify=True
+    ),
     RecordRule((lacks("attributes"),), None),
     RecordRule((has("attributes.body"), lacks("attributes.content")), Kind.NOTICE, "system", "attributes.body"),
 )
@@ -180,9 +186,16 @@ _ALL_MESSAGES = "attributes.pydantic_ai.all_messages"
 """The path of the conversation of an agent run, on the span of the run."""
 _PAIRS = "attributes.gen_ai.prompt|attributes.gen_ai.completion"
 _INFERENCE = "attributes.llm.input_messages|attributes.llm.output_messages"
+_PRINTED = RecordRule(
+    (is_("role", "assistant"), printed("content"), When("content", not_starts=('{"', "{ ", "{\n"))),
+    Kind.UNKNOWN,
+    "assistant",
+    "content",
+)
+"""The rule for an answer that was stored as a printed object. An answer in JSON is text."""
 _OLD_RULES = (
     RecordRule((), each="attributes.gen_ai.prompt[]", rules=GEN_AI_MESSAGE, time=_START),
-    RecordRule((), each="attributes.gen_ai.completion[]", rules=GEN_AI_MESSAGE, time=_END),
+    RecordRule((), each="attributes.gen_ai.completion[]", rules=(_PRINTED, *GEN_AI_MESSAGE), time=_END),
 )
 _INFERENCE_RULES = (
     RecordRule((has("attributes.llm.tools"),), Kind.INSTRUCTION, "system", "attributes.llm.tools"),
@@ -400,6 +413,15 @@ _WEAVE_RULES = (
 """The rules for a call that Weave exported. Messages are read only if the arguments and the answer have the form of a
 model API."""
 
+_RESULTS = "|".join(
+    (
+        *(f"attributes.{name}" for name in ("output.value", "traceloop.entity.output", "final_result", "output")),
+        *(f"attributes.langfuse.{name}.output" for name in ("trace", "observation")),
+        *("attributes.mlflow.spanOutputs", "output"),
+    )
+)
+"""What the root of a trace returned to its caller."""
+
 OTEL = RecordFormat(
     name="otel",
     title="OpenTelemetry traces",
@@ -459,6 +481,7 @@ OTEL = RecordFormat(
             has("attributes.ai.toolCall.name"),
         ),
         remote=(is_("flags", "768", "769"),),
+        results=_RESULTS,
         logs=True,
     ),
     hooks=Hooks(classify=prompt_kind),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viewer.cache import lazy_regex
+from viewer.formats.printed_objects import is_printed_object
 from viewer.model.messages import Kind
 
 _MARK = lazy_regex(
@@ -19,10 +20,9 @@ _PRINTED = lazy_regex(
     r"(?m:^)(?i:system|developer)(?:[ _-]?(?i:prompt|message))?:|\A\s*(?:"
     r"(?i:human|user|assistant|ai|tool|function)(?:[ _-]?(?i:message))?:.*\n(?s:.*\n)?"
     r"(?i:human|user|assistant|ai|tool|function)(?:[ _-]?(?i:message))?:"
-    r"|[\[({]+\s*[\[{(\"']|(?:role|content)=[\"']|(?:\w*Message|Content)\()"
+    r"|(?:\w*Message|Content)\()"
 )
-"""A pattern that matches conversations and objects that a program printed: lines that name a speaker, and the text of
-an object."""
+"""A pattern that matches conversations that a program printed: lines that name a speaker, and messages as objects."""
 
 
 def prompt_kind(text: str) -> Kind:
@@ -32,4 +32,4 @@ def prompt_kind(text: str) -> Kind:
 
 def traced_prompt_kind(text: str) -> Kind:
     """Return the kind of the input of a model call, which may be a printed conversation."""
-    return Kind.UNKNOWN if _PRINTED.search(text) else prompt_kind(text)
+    return Kind.UNKNOWN if _PRINTED.search(text) or is_printed_object(text) else prompt_kind(text)

@@ -65,7 +65,7 @@ _TURNS = (
 _LISTS = ("messages", "conversations", "conversation")
 _NO_LIST = tuple(lacks(name) for name in _LISTS)
 _IN_LISTS = tuple(f"{name}[]" for name in _LISTS)
-_ASKED = has("prompt|instruction|question|query|input.messages")
+_ASKED = has("prompt|instruction|question|query|input.messages|input[0].role")
 _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
     "|completions[0].response|response_0|output_2"
@@ -225,6 +225,7 @@ _ROW = (
     RecordRule((When("prompt", kind=JsonKind.OBJECT),), each="prompt", rules=CHAT, repeats=_IN_LISTS),
     RecordRule((When("prompt", kind=JsonKind.ARRAY),), each="prompt[]", rules=CHAT),
     RecordRule((has("input.messages"),), each="input.messages[]", rules=CHAT),
+    RecordRule((has("input[0].role"), *_NO_LIST), each="input[]", rules=CHAT),
     *(
         RecordRule(
             (When("instruction", kind=JsonKind.STRING), _ANSWERED, *_NO_LIST, more),
@@ -365,6 +366,9 @@ ROWS = RecordFormat(
             )
         ),
         Signature(88, ("prompt", "response_0", "response_1")),
+        Signature(
+            88, ("input[].role", "output"), none_of=("model", "type", "role", "object", "status", "output[].type")
+        ),
         Signature(88, ("context[].role", "response1", "response2")),
         Signature(88, ("conversation_a[].role", "conversation_b[].role")),
         Signature(88, ("question_id", "answer_id", "text")),

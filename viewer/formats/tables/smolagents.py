@@ -75,21 +75,25 @@ _FAILED = Outcomes(failed=("error",))
 
 
 def _answer(output: str, merge: Merge | None = None, *, whole: bool = False) -> tuple[RecordRule, ...]:
-    """Return the rules for what the agent answered. Anything other than text is hidden."""
+    """Return the rules for what the agent answered. Anything other than text and numbers is hidden."""
     return (
-        RecordRule(
-            (When(output, kind=JsonKind.STRING),),
-            Kind.SAID,
-            "assistant",
-            output,
-            merge=merge,
-            whole=whole,
-            goes_on=whole,
+        *(
+            RecordRule(
+                (When(output, kind=kind),),
+                Kind.SAID,
+                "assistant",
+                output,
+                merge=merge,
+                numbers=True,
+                whole=whole,
+                goes_on=whole,
+            )
+            for kind in (JsonKind.STRING, JsonKind.NUMBER)
         ),
         *(
             RecordRule((When(output, kind=kind),), Kind.UNKNOWN, "assistant", output, whole=whole, goes_on=whole)
             for kind in JsonKind
-            if kind not in (JsonKind.STRING, JsonKind.NULL)
+            if kind not in (JsonKind.STRING, JsonKind.NUMBER, JsonKind.NULL)
         ),
     )
 

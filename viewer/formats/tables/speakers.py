@@ -87,6 +87,9 @@ _STEP = lazy_regex(
 )
 """Matches the step of an agent in an answer without labels of speakers."""
 _MARK_IN_LINE = lazy_regex(r"[^\n]<")
+_ASKS_FOR_ANSWER = lazy_regex(rf"\n[ \t]*(?:\#\#\#[ \t]?)?(?i:{'|'.join(_ASSISTANTS)}):\s*\Z")
+"""Matches the empty turn of the assistant at the end of a prompt."""
+_CAPITALS = lazy_regex(rf"{_START}(?!AI:)(?:{_SPOKEN.upper()}|SYSTEM):")
 _PARAGRAPH = lazy_regex(rf"\n[ \t]*\n[ \t]*(?i:{'|'.join(_ASSISTANTS)}):")
 _AFTER_PARAGRAPH = lazy_regex(r"\n[ \t]*\n[ \t]*\Z")
 _LONGEST_GAP = 64
@@ -107,7 +110,7 @@ def prompt_runs(text: str) -> Sequence[Run]:
     """Split a prompt into turns. A prompt with at most one label was typed by the user, unless it is a filled-in
     template."""
     runs = _turns(text)
-    if runs and (len(runs) > 1 or runs[0][0] is not Kind.SAID):
+    if runs and (len(runs) > 1 or runs[0][0] is not Kind.SAID or _ASKS_FOR_ANSWER.search(text)):
         return runs
     return [(prompt_kind(text), 0, len(text))]
 
@@ -120,12 +123,12 @@ def answer_runs(text: str) -> Sequence[Run]:
         return runs
     if runs:
         is_answer = runs[0][0] is Kind.SAID and runs[0][3] == "assistant"
-        return [(Kind.SAID if is_answer else Kind.UNKNOWN, 0, len(text))]
+        return [(Kind.SAID, 0, len(text)) if is_answer else (Kind.UNKNOWN, 0, len(text), "")]
     step = _STEP.search(text)
     if step is None:
         return [(Kind.SAID, 0, len(text))]
     said = [(Kind.SAID, 0, step.start())] if text[: step.start()].strip() else []
-    return [*said, (Kind.UNKNOWN, step.start(), len(text))]
+    return [*said, (Kind.UNKNOWN, step.start(), len(text), "assistant")]
 
 
 def _turns(text: str) -> list[_Turn]:
@@ -153,7 +156,7 @@ def _turns(text: str) -> list[_Turn]:
 def _labels(text: str) -> tuple[list[re.Match[str]], set[int]]:
     """Return the labels at which a turn begins, and the starts of those that may be part of a thought."""
     first = text.lstrip()
-    name = "###" if first.startswith("###") else "upper" if first[:2].isupper() else "title"
+    name = "###" if first.startswith("###") else "upper" if _is_in_capitals(first) else "title"
     bare = _LABELS[name].sub(_lines, text)
     inside = _hidden(bare)
     has_paragraphs = name == "title" and _PARAGRAPH.search(text) is not None
@@ -174,6 +177,11 @@ def _labels(text: str) -> tuple[list[re.Match[str]], set[int]]:
     return sorted(found, key=re.Match.start), {
         label.start() for label in found if _is_in(spans, label.start(), len(text))
     }
+
+
+def _is_in_capitals(text: str) -> bool:
+    """True if the labels are in capitals. `AI` has no other form, so another label decides."""
+    return text[:2].isupper() and (not text.startswith("AI:") or _CAPITALS.search(text) is not None)
 
 
 def _is_in(spans: Sequence[Span], at: int, end: int) -> bool:

@@ -27,7 +27,17 @@ from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
 from viewer.formats.engine.known.strict import StrictHole, StrictPattern, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
-from viewer.formats.hiding import DECIDING, HOLDERS, SOURCES, STATES, TAGS, hides_messages, is_flagged
+from viewer.formats.hiding import (
+    ADDRESSES,
+    DECIDING,
+    HOLDERS,
+    SOURCES,
+    STATES,
+    TAGS,
+    hides_messages,
+    is_addressed_elsewhere,
+    is_flagged,
+)
 from viewer.formats.json.fields import Source
 from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
@@ -77,8 +87,8 @@ _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F
 """For each printable ASCII byte that may begin a string, except a backslash, the sign of the string, which shows
 whether the string may be JSON."""
 _INDENTED = re.compile(rb'"(?>[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
-"""A pattern for the start of a string, up to the first character that is certainly not whitespace."""
-_OPEN_FLAGS = SOURCES | TAGS | STATES
+"""A string up to the first character of its text that is certainly not whitespace."""
+_OPEN_FLAGS = SOURCES | TAGS | STATES | ADDRESSES
 """Members that seldom hide a message. Their strings may differ as long as none of them hides the message."""
 MOST_VERDICTS, LONGEST_JUDGED = 1024, 256
 """The maximum number of cached answers to whether a string hides a message, and the maximum length of such a string."""
@@ -226,7 +236,7 @@ def may_hide(name: str, text: str) -> bool:
     """True if a member with this name hides its message or conversation when its value is this string or a list that
     contains it."""
     found = (decoded_object({name: value}) for value in (text, [text]))
-    return any(is_flagged(one) or hides_messages(one) for one in found)
+    return any(is_flagged(one) or hides_messages(one) or is_addressed_elsewhere(one) for one in found)
 
 
 class Matched(Struct, frozen=True):
@@ -527,7 +537,7 @@ def is_usual(reading: RecordReading) -> bool:
     return not is_more and reading.unknown is None and reading.session is None
 
 
-_OUTLINED = DECIDING_NAMES - SOURCES - TAGS
+_OUTLINED = DECIDING_NAMES - SOURCES - TAGS - ADDRESSES
 """Deciding names whose words distinguish records. Authors and tags are left out, because there may be many different
 ones."""
 
@@ -745,7 +755,7 @@ class _Learner:
 
     def _is_deciding(self, node: JsonNode, at: _Path, name: str) -> bool:
         """True if the name of a member makes its value deciding."""
-        if name in SOURCES:
+        if name in SOURCES or name in ADDRESSES:
             return node.kind is JsonKind.STRING and not (len(at) == 1 and self._is_conversation())
         return name in DECIDING_NAMES
 
@@ -780,7 +790,7 @@ class _Learner:
         if (
             node.kind is not JsonKind.OBJECT
             or not self._inner_names.isdisjoint((name, MEMBERS))
-            or name in HOLDERS | SOURCES
+            or name in HOLDERS | SOURCES | ADDRESSES
         ):
             return False
         read = (

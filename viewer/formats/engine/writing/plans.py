@@ -324,7 +324,7 @@ def continues(draft: Draft) -> bool:
 def _is_independent(draft: Draft) -> bool:
     """True if no later record changes a message, other than by repeating a part of a reply or continuing an answer."""
     rule = draft.rule
-    is_plain = rule.orphan is None and rule.later is None
+    is_plain = rule.orphan is None and rule.later is None and not rule.first_role
     is_plain = is_plain and not rule.once and not rule.typed_id
     if rule.prefill is not None:
         is_plain = is_plain and rule.merge is None and rule.copy is None and not rule.split

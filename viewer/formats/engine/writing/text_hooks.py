@@ -9,7 +9,7 @@ from viewer.formats.tables.model import RecordFormat, Run, Split
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Coding, Kind
 from viewer.reading.bodies import Body, read_body
-from viewer.rules.structure import W_PLUGIN
+from viewer.rules.structure import W_PART_UNKNOWN, W_PLUGIN
 
 
 class TextHooks:
@@ -53,9 +53,9 @@ class TextHooks:
         return answers or self._hooks.split
 
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
-        """Yield the draft itself or, if a hook splits its text, one draft for each run of one kind. `read` returns the
-        bytes between two offsets of the record; it is None if they are not available."""
-        split = self._split_of(draft.role) if draft.rule.split else None
+        """Yield the draft itself or, if a hook splits its text, one draft for each run of one kind. `read` reads the
+        record."""
+        split = self._split_of(draft.role) if draft.rule.split and draft.role != draft.rule.first_role else None
         if split is None or draft.kind is not Kind.SAID or read is None:
             return [draft]
         body = None if is_one_text(draft) else read_body(tuple(draft.pieces), read)
@@ -89,7 +89,8 @@ def is_one_text(draft: Draft) -> bool:
     return draft.texts == [draft.text] and "\ufffd" not in draft.text
 
 
-def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int, role: str = "") -> Draft:
+def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int, role: str | None = None) -> Draft:
+    """Return the draft of a run. A run that names a role is the turn of a speaker."""
     text = body.text
     first = len(text[:start].encode("utf-8", "replace"))
     last = first + len(text[start:end].encode("utf-8", "replace"))
@@ -97,6 +98,8 @@ def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int, role: str =
     run.is_text = kind is Kind.CALL and bool(role)
     run.text, run.time_ms, run.time_at, run.thread = text[start:end], draft.time_ms, draft.time_at, draft.thread
     run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
+    if kind is Kind.UNKNOWN and role is not None:
+        run.problems.append(Problem(W_PART_UNKNOWN, None, *draft.span))
     return run
 
 

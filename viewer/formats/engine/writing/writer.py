@@ -229,6 +229,8 @@ class DraftWriter:
                 draft.problems.append(Problem(W_RECORD_UNKNOWN, None, *draft.span))
         if draft.rule.later is not None and self._is_begun and draft.kind is Kind.SAID:
             draft.kind = draft.rule.later
+        if draft.rule.first_role and not self._is_begun:
+            draft.role = draft.rule.first_role
         self._is_begun = self._is_begun or draft.kind not in _BEFORE
         self._hooks.classify(draft)
         if draft.rule.once and self._is_repeated(draft):
@@ -312,7 +314,7 @@ class DraftWriter:
 def can_be_columns(format: RecordFormat) -> bool:
     """True if messages of the format may be independent of earlier records."""
     is_plain = format.spans is None and format.hooks.renew is None
-    return is_plain and not any(rule.later is not None for rule in all_rules(format.records))
+    return is_plain and not any(rule.later is not None or rule.first_role for rule in all_rules(format.records))
 
 
 @lru_cache(256)  # independent of inputs, so `clear_caches` need not clear it

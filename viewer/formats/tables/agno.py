@@ -82,6 +82,12 @@ _MESSAGE = with_split_prompts((*_ALL, *CHAT))
 _MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "user", "content", **_TIME), *CHAT)
 """Rules for a message of a run that records its input. User messages are hidden, because Agno may have added text to
 them."""
+_FAILED = is_("status", "ERROR", "CANCELLED")
+_CAN_ANSWER = (
+    When("status", equals=frozenset({"COMPLETED", "PAUSED", "PENDING", "RUNNING", "REGENERATED"})),
+    lacks("status"),
+)
+"""The conditions for a run whose content is the answer. The content of a failed run may be the text of the error."""
 _ASKED = (
     RecordRule((When("", kind=JsonKind.STRING),), Kind.SAID, "user", "content|", split=True),
     *_MESSAGE,
@@ -114,24 +120,45 @@ def _member(conditions: tuple[When, ...]) -> Iterator[RecordRule]:
 _RUN = (
     RecordRule((has("member_responses[0]"),), each="member_responses[]", rules=(*_member(()),), whole=True),
     *_input(),
-    RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL, whole=True),
-    RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE, whole=True),
     RecordRule(
-        (has("messages[0]"), When("content", kind=JsonKind.STRING)),
-        Kind.SAID,
-        "assistant",
+        (_FAILED, has("content")),
+        Kind.NOTICE,
+        "system",
         "content",
-        merge=Merge(Mode.FINAL),
+        faults=(Fault("status", {"CANCELLED": (W_RUN_ERROR, "aborted")}, (W_RUN_ERROR, "unknown")),),
+        goes_on=True,
         place=1,
         whole=True,
         **_TIME,
     ),
+    RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL, whole=True),
+    RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE, whole=True),
+    *(
+        RecordRule(
+            (has("messages[0]"), When("content", kind=JsonKind.STRING), is_answer),
+            Kind.SAID,
+            "assistant",
+            "content",
+            merge=Merge(Mode.FINAL),
+            place=1,
+            whole=True,
+            **_TIME,
+        )
+        for is_answer in _CAN_ANSWER
+    ),
+    RecordRule((has("messages[0]"), _FAILED), None, whole=True),
     RecordRule(
         (has("messages[0]"), has("content")), Kind.UNKNOWN, "assistant", "content", place=1, whole=True, **_TIME
     ),
     RecordRule((has("messages[0]"),), None, whole=True),
     RecordRule((has("reasoning_content"),), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True, whole=True),
-    RecordRule((When("content", kind=JsonKind.STRING),), Kind.SAID, "assistant", "content", whole=True, **_TIME),
+    *(
+        RecordRule(
+            (When("content", kind=JsonKind.STRING), is_answer), Kind.SAID, "assistant", "content", whole=True, **_TIME
+        )
+        for is_answer in _CAN_ANSWER
+    ),
+    RecordRule((_FAILED,), None, whole=True),
     RecordRule((has("content"),), Kind.UNKNOWN, "assistant", "content", whole=True, **_TIME),
 )
 """Rules for a run. They need the whole run, because its last member may be the run that started it."""
@@ -144,7 +171,7 @@ _RUNS = (
     RecordRule((has("response"),), None),
     *_ANY_RUN,
 )
-"""Rules for a run in a session. A run with `parent_run_id` is that of a team member."""
+"""Rules for a run in a session. A run with `parent_run_id` belongs to a team member, which counts as a sub-agent."""
 _LISTS = ("runs", "memory.runs")
 
 AGNO = RecordFormat(

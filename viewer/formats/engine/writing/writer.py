@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MOST_SAID = 256
 """The maximum number of recent pieces of text that a later record may repeat."""
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
+_THOUGHT_END = "</think>"
+"""Programs that repeat an answer usually remove the thought before it."""
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 """Kinds of messages that do not count as the first message of a transcript."""
 
@@ -270,7 +272,8 @@ class DraftWriter:
 
     def _note_said(self, draft: Draft) -> None:
         if self._repeats and draft.kind is Kind.SAID:
-            self._note_texts(draft.role, texts_of(draft))
+            answers = [text.rpartition(_THOUGHT_END)[2].strip() for text in texts_of(draft) if _THOUGHT_END in text]
+            self._note_texts(draft.role, [*texts_of(draft), *answers])
 
     def _note_texts(self, role: str, texts: Iterable[str]) -> None:
         for text in texts:

@@ -17,7 +17,9 @@ _OF_ESCAPES = b"003c"
 """The sign of marks that are spelled with a JSON escape. The escape is found by its backslash."""
 _ESCAPE = re.compile(rb"\\(?:[u/bf]|r(?!\\n))")
 """An escape that may spell any character, or that spells a control character or a lone carriage return."""
-_SEARCHES = searches(sorted(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES}))
+SEARCHED = frozenset(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES})
+"""The bytes to find in strings, in lower case."""
+_SEARCHES = searches(sorted(SEARCHED))
 """Patterns for the signs, by the byte to search for: the first byte of a sign, or the rare byte in it."""
 assert not any(map(bytes.isalpha, _SEARCHES)), "the first bytes are searched for in one case only"
 _MANY = 1024

@@ -3,6 +3,7 @@ message."""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from functools import partial
 from itertools import pairwise
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from viewer import native
+from viewer.cache import lazy_regex
 from viewer.checks.context import BEGINS_OBJECT
 from viewer.checks.plain_calls import PlainKind, PlainRows
 from viewer.checks.prefilter_block import Block, compile_block
@@ -29,6 +32,9 @@ _DEADLINE = b"deadline_ms"
 _BRACE = ord("{")
 _MAY_BEGIN = b" \\"
 """The first bytes of strings whose text may begin with whitespace or an escaped brace."""
+_MAY_BEGIN_OBJECT = lazy_regex(rb"(?>[ ]|\\[nrt])*+(?:\{|\\u)")
+"""A pattern that matches the start of any string, without its quote, whose text begins with whitespace and a brace, and
+of some other strings."""
 
 
 class ClosedRows(Struct):
@@ -176,12 +182,13 @@ class _Rows:
             may_be_plain = [may and not (sign and self._may_have_constraint(row)) for row, may, sign in places]
         ids = checker.index.call_ids(self._first, self._first + len(kinds) - 1)
         plain = [kind_of[kinds[row]] if may_be else None for row, may_be in zip(rows, may_be_plain, strict=True)]
+        are_objects = self._are_objects(firsts)
         return PlainRows(
             [self._first + row for row in rows],
             plain,
             [self._turns[row] for row in rows],
             [ids[row] for row in rows],
-            self._are_objects(firsts),
+            are_objects,
             [],
             [self._starts[row] for row in rows],
             [self._stops[row] for row in rows],
@@ -189,7 +196,25 @@ class _Rows:
             self._base,
             _DEADLINE in data or self._may_spell_any(plain),
             [self._strings[row] for row in rows],
+            self._native_objects(plain, are_objects),
         )
+
+    def _native_objects(self, kinds: list[PlainKind | None], are_objects: list[bool]) -> bytes:
+        """Return the flags of the bodies that begin like objects, as `Native.string_objects` does; nothing without the
+        accelerator. `kinds` has the kind of each message that needs a check."""
+        accelerator = native.load()
+        if accelerator is None:
+            return b""
+        flags, bounds, strings, places = bytearray(len(kinds)), array("q"), bytearray(), list[int]()
+        for place, (kind, is_object) in enumerate(zip(kinds, are_objects, strict=True)):
+            if kind is not None and (is_object or kind.is_json):
+                row = self._rows[place]
+                bounds.extend((self._starts[row], self._stops[row]))
+                strings.append(self._strings[row])
+                places.append(place)
+        for place, flag in zip(places, accelerator.string_objects(self._data, bounds, strings), strict=True):
+            flags[place] = flag
+        return bytes(flags)
 
     def _may_have_constraint(self, row: int) -> bool:
         raw = self._data[self._starts[row] : self._stops[row]]
@@ -208,10 +233,11 @@ class _Rows:
 
     def _are_objects(self, firsts: list[int]) -> list[bool]:
         """Return, for each message that needs a check, whether its body begins like an object."""
-        data, begins = self._data, BEGINS_OBJECT.match
+        data, begins, may_begin = self._data, BEGINS_OBJECT.match, _MAY_BEGIN_OBJECT.match
         leads = [data[firsts[row]] for row in self._rows]
         return [
-            lead == _BRACE or (lead in _MAY_BEGIN and begins(self._text(row)) is not None)
+            lead == _BRACE
+            or (lead in _MAY_BEGIN and may_begin(data, firsts[row]) is not None and begins(self._text(row)) is not None)
             for row, lead in zip(self._rows, leads, strict=True)
         ]
 

@@ -10,7 +10,6 @@ from tests.support.native import accelerator
 from viewer.formats.json.known.values import ANY, ID, LIST, NAME, NUMBER, PLAIN_LIST, SCALAR, TEXT, WORDS
 from viewer.scan.records import (
     HAS_ESCAPE,
-    IS_SPELLED,
     MAY_LEAD,
     Saying,
     ShapePrograms,
@@ -21,6 +20,7 @@ from viewer.scan.records import (
     match_values,
     step,
 )
+from viewer.scan.text_signs import IS_SPELLED
 
 _STRING = rb'"[^"\\\x00-\x1f]*+(?>\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+"'
 _SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")

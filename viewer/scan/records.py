@@ -8,20 +8,16 @@ import struct
 from array import array
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import cache
 from typing import Protocol
 
 from msgspec import Struct
 
 from viewer.native import Native
-from viewer.scan.text_signs import SEARCHED
+from viewer.scan.text_signs import signs_of
 
-LONGEST_SIGN = 26
-_ILL_FORMED, _SIGN = 1, 8
-"""Bits in the result of `Native.signs`."""
-HAS_ESCAPE, IS_SPELLED, MAY_LEAD = 1, 2, 4
-"""Flags of a text: it has an escape; one of its escapes may spell any character; its first byte is a space, a
-backslash, `a`, or `c`."""
+HAS_ESCAPE, MAY_LEAD = 1, 4
+"""Flags of a text, in addition to `IS_SPELLED`: it has an escape; its first byte is a space, a backslash, `a`, or
+`c`."""
 
 
 class Step(IntEnum):
@@ -219,22 +215,3 @@ def find_signs(accelerator: Native, records: Records, data: bytes | bytearray, a
     start at an index, are not UTF-8."""
     with memoryview(data) as view, view[at : records.ends[-1]] as block:
         return signs_of(accelerator, block, records.texts, records.flags)
-
-
-def signs_of(accelerator: Native, block: memoryview, texts: array[int], flags: Sequence[int]) -> bytes | None:
-    """Return a mask of the texts that may have marks, given three offsets for each (its start, its start again, and its
-    end) and its flags. Return None if the block is not UTF-8."""
-    found, _ = accelerator.signs(block, texts.tobytes(), _NO_BYTES, _literals(), b"", b"")
-    bits = _column("I", found)
-    if any(bit & _ILL_FORMED for bit in set(bits)):
-        return None
-    return bytes([bit & _SIGN != 0 or flag & IS_SPELLED != 0 for bit, flag in zip(bits, flags, strict=True)])
-
-
-_NO_BYTES = bytes(4 * 256)
-
-
-@cache
-def _literals() -> bytes:
-    assert max(map(len, SEARCHED)) <= LONGEST_SIGN
-    return b"".join(struct.pack("=IBB26s", _SIGN, True, len(sign), sign) for sign in sorted(SEARCHED))

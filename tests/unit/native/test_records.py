@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from array import array
 
-from tests.support.native import LEVELS, accelerator, needs_native, using
+from tests.support.native import LEVELS, NUMPY, accelerator, needs_native, using
 from tests.support.native_records import assert_records, assert_steps, hostile, in_strings
 from tests.support.native_rows import assert_string_objects
 from tests.unit.native.test_objects import bodies_for
-from viewer.scan.records import Saying, ShapePrograms, Step, items, literal, match_records, signs_of, step
-from viewer.scan.text_signs import SIGNS, places_with_signs
+from viewer.scan.records import Saying, ShapePrograms, Step, items, literal, match_records, step
+from viewer.scan.text_signs import SIGNS, places_with_signs, signs_of
 
 pytestmark = needs_native
 
@@ -86,7 +86,9 @@ def test_signs_are_found_as_in_one_pass_over_the_strings() -> None:
         for one in strings:
             texts.extend((at, at, at + len(one)))
             at += len(one) + 2
-        wanted = places_with_signs(block, texts[0::3], texts[2::3], set())
+        with using(NUMPY):
+            wanted = places_with_signs(block, texts[0::3], texts[2::3], set())
+        assert places_with_signs(block, texts[0::3], texts[2::3], set()) == wanted, block
         found = signs_of(accelerator(), memoryview(block), texts, bytes(6))
         assert found is not None and {place for place, flag in enumerate(found) if flag} == wanted, block
     assert signs_of(accelerator(), memoryview(b"\xff"), array("q", (0, 0, 1)), b"\0") is None

@@ -30,8 +30,8 @@ from viewer.rules.structure import (
     W_START_REPEATED,
     W_STOP_REDUNDANT,
 )
-from viewer.scan.records import HAS_ESCAPE, IS_SPELLED, Step, literal, match_values, signs_of, step
-from viewer.scan.text_signs import places_with_signs
+from viewer.scan.records import HAS_ESCAPE, Step, literal, match_values, step
+from viewer.scan.text_signs import IS_SPELLED, places_with_signs, signs_of
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 START, MESSAGE, END = "<|start|>", "<|message|>", "<|end_message|>"

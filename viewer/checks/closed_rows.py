@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_left
 from functools import partial
 from itertools import pairwise
+from operator import le
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -111,7 +112,7 @@ class _Rows:
         irregular = sorted(self._irregular)
         for row in irregular:
             body_starts[row] = body_ends[row] = body_ends[row - 1] if row else base
-        is_ordered = all(start <= later for start, later in pairwise(body_starts))
+        is_ordered = all(map(le, body_starts, body_starts[1:]))
         order = None if is_ordered else sorted(range(len(body_starts)), key=body_starts.__getitem__)
         is_apart = order is None or all(body_ends[row] <= body_starts[later] for row, later in pairwise(order))
         self._is_whole = is_apart and b"\0" not in data and (data.isascii() or is_utf8(data))
@@ -183,6 +184,7 @@ class _Rows:
         ids = checker.index.call_ids(self._first, self._first + len(kinds) - 1)
         plain = [kind_of[kinds[row]] if may_be else None for row, may_be in zip(rows, may_be_plain, strict=True)]
         are_objects = self._are_objects(firsts)
+        objects = self._native_objects(plain, are_objects)
         return PlainRows(
             [self._first + row for row in rows],
             plain,
@@ -194,9 +196,9 @@ class _Rows:
             [self._stops[row] for row in rows],
             data,
             self._base,
-            _DEADLINE in data or self._may_spell_any(plain),
+            _DEADLINE in data or self._may_spell_any(plain, objects),
             [self._strings[row] for row in rows],
-            self._native_objects(plain, are_objects),
+            objects,
         )
 
     def _native_objects(self, kinds: list[PlainKind | None], are_objects: list[bool]) -> bytes:
@@ -220,15 +222,14 @@ class _Rows:
         raw = self._data[self._starts[row] : self._stops[row]]
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
-    def _may_spell_any(self, kinds: list[PlainKind | None]) -> bool:
-        """True if a call has an escape that may spell any character. `kinds` has the kind of each message that needs a
-        check."""
+    def _may_spell_any(self, kinds: list[PlainKind | None], objects: bytes) -> bool:
+        """True if a call has an escape that may spell any letter. `kinds` has the kind of each message that needs a
+        check, and `objects` its flags, if they are known. A string with flags has no such escape."""
         data = self._data
-        for row, kind in zip(self._rows, kinds, strict=True):
-            if kind is not None and kind.is_call:
-                start, stop = self._starts[row], self._stops[row]
-                if data.find(b"\\u", start, stop) >= 0 or data.find(b"\\/", start, stop) >= 0:
-                    return True
+        for row, kind, flags in zip(self._rows, kinds, objects or bytes(len(kinds)), strict=True):
+            is_unknown = kind is not None and kind.is_call and not flags
+            if is_unknown and data.find(b"\\u", self._starts[row], self._stops[row]) >= 0:
+                return True
         return False
 
     def _are_objects(self, firsts: list[int]) -> list[bool]:

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from tests.laws.test_message_batches import TEXTS as CHECKED_TEXTS
+from tests.support.native import BOTH_WAYS, using
 from tests.support.reading import read, read_batched
 from tests.support.samples import samples
 from viewer.formats import FORMATS
@@ -80,7 +81,10 @@ def test_random_arrays_read_as_on_the_slow_path(part: int) -> None:
         chance = Random(seed)
         data = array_of(chance)
         cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3))))
-        assert events_of(data, cuts) == careful(data, cuts), (seed, data)
+        wanted = careful(data, cuts)
+        for way in BOTH_WAYS:
+            with using(way):
+                assert events_of(data, cuts) == wanted, (way, seed, data)
         in_place += is_regular(data)
     assert in_place > 200
 
@@ -97,8 +101,10 @@ def test_an_array_is_read_in_place_wherever_it_is_cut(monkeypatch: pytest.Monkey
     data = f" [{', '.join([items] * 4)} ]\n".encode()
     wanted = careful(data, [])
     monkeypatch.setattr(JsonDocuments, "read_value", None)
-    for cut in range(len(data) + 1):
-        assert events_of(data, [cut, min(cut + len(data) // 2, len(data))]) == wanted, cut
+    for way in BOTH_WAYS:
+        with using(way):
+            for cut in range(len(data) + 1):
+                assert events_of(data, [cut, min(cut + len(data) // 2, len(data))]) == wanted, (way, cut)
 
 
 def test_mutated_samples_read_as_on_the_slow_path() -> None:
@@ -110,7 +116,10 @@ def test_mutated_samples_read_as_on_the_slow_path() -> None:
             for _ in range(chance.randint(0, 3)):
                 at = chance.randrange(len(data))
                 data[at : at + chance.randint(0, 2)] = chance.choice((b'"', b"\\", b",", b"]", b" ", b"\x01", b"x"))
-            assert events_of(bytes(data), []) == careful(bytes(data), []), (sample.name, bytes(data))
+            wanted = careful(bytes(data), [])
+            for way in BOTH_WAYS:
+                with using(way):
+                    assert events_of(bytes(data), []) == wanted, (way, sample.name, bytes(data))
 
 
 CONTENTS = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in CHECKED_TEXTS)

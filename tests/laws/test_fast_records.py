@@ -11,6 +11,7 @@ from zlib import crc32
 import pytest
 
 from tests.support.cases import each
+from tests.support.native import BOTH_WAYS, using
 from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.containers import arrays
@@ -113,8 +114,10 @@ def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", 0)
     monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
-    fast = events(text, format, cuts)
-    assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
+    for way in BOTH_WAYS if format in ("json", "events", "anthropic-stream") else BOTH_WAYS[:1]:
+        with using(way):
+            fast = events(text, format, cuts)
+        assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 
 
 @each("sample", record_samples(), ids=lambda sample: sample.name, quick=384, test=32)
@@ -275,7 +278,7 @@ def test_deltas_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams.BlockStreams, "grow", counted)
     for more in ("", '"uuid": "u#", '):
         both(stream(*"abcdefgh", more=more), "anthropic-stream", monkeypatch)
-    assert counts == [6, 6]
+    assert counts == [6, 6] * len(BOTH_WAYS)
 
 
 def test_a_fault_in_runs_of_deltas_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

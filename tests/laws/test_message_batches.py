@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from tests.support.cases import SLOW, each, targets_of
+from tests.support.native import BOTH_WAYS, using
 from tests.support.reading import read, read_batched
 from viewer.checks import closed_rows, prefilter_block
 from viewer.formats import hiding
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
 from viewer.formats.json import messages
-from viewer.formats.json.known import rows, runs, shapes, values
+from viewer.formats.json.known import column_appender, rows, runs, shapes, values
 from viewer.index.messages import MessageIndex
 from viewer.model.events import ClosedBatch
 from viewer.reading import recorder
@@ -368,10 +369,14 @@ def compare_document(data: bytes, chance: Random, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(module, "READ_WITH_CARE", 0)
     monkeypatch.setattr(recorder, "SMALLEST_BATCH", chance.choice((1, 1, 4)))
     monkeypatch.setattr(closed_rows, "MOST_BYTES", chance.choice((100, 1000, 1 << 18)))
-    monkeypatch.setattr(runs, "MOST_TOGETHER", chance.choice((3, 16, 256)))
+    together = chance.choice((3, 16, 256))
+    monkeypatch.setattr(runs, "MOST_TOGETHER", together)
+    monkeypatch.setattr(runs, "MOST_TOGETHER_NATIVE", together)
     cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3))))
-    fast = read_batched(data, "json", cuts, chance.choice((0, 300, 5000)))
-    assert fast == careful, (data, cuts)
+    step = chance.choice((0, 300, 5000))
+    for way in BOTH_WAYS:
+        with using(way):
+            assert read_batched(data, "json", cuts, step) == careful, (way, data, cuts)
     return len(careful.messages)
 
 
@@ -551,10 +556,14 @@ OWN_FAULTS: dict[str, tuple[object, str, object]] = {
     "any verdict will do": (shapes.Guard, "passes", lambda guard, value: guard._verdict(value) is not None),
     "values have escapes": (shapes, "WORDS", rb'(?>[^"\\]|\\.)*+'),
     "numbers are unlimited": (shapes, "NUMBER", rb"[^,}]++"),
-    "times are not read": (runs, "stated_ms", lambda shape, found: 0 if shape.time else None),
-    "times include no quotes": (runs, "time_span", lambda shape, found: found.span(shape.time)),
+    "times are not read": (column_appender, "stated_ms", lambda shape, found: 0 if shape.time else None),
+    "times include no quotes": (column_appender, "time_span", lambda shape, found: found.span(shape.time)),
     "times have no order": (recorder.Recorder, "_note_times", _without_times),
-    "values are those of others": (runs, "values_of", lambda said, found: "\n".join("x" for _ in said.values)),
+    "values are those of others": (
+        column_appender,
+        "values_of",
+        lambda said, found: "\n".join("x" for _ in said.values),
+    ),
     "times have no deadline": (MessageIndex, "has_times", False),
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +16,12 @@ import numpy as np
 
 from tests.support.native import accelerator
 from viewer.checks.batches import REASONS
-from viewer.checks.hidden_numpy import find_unexplained, native_pictographs, native_spellings
+from viewer.checks.hidden_numpy import find_unexplained, native_pictographs
+from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.checks.plain_calls import DEADLINE, FITS, MISFITS, object_flags
 from viewer.checks.prefilter_numpy import native_literal
 from viewer.formats.text.openchatml import GRAMMAR_2_2
+from viewer.reading.bodies import string_data
 from viewer.scan.blocks import Frames, find_frames
 from viewer.scan.headers import IRREGULAR, HeaderMemo
 from viewer.scan.native_frames import ROW, find_native_frames
@@ -212,7 +216,7 @@ def assert_emoji(data: bytes) -> None:
     data = data.center(len(data) + 16)
     message = np.array([(0, 0, len(data))], np.int64).tobytes()
     found = accelerator().signs(
-        exactly(data), message, bytes(1024), b"", HIDING_LEADS, native_spellings(), native_pictographs()
+        exactly(data), message, bytes(1024), b"", HIDING_LEADS, hidden_spellings(), native_pictographs()
     )
     leads = np.array([at for at, byte in enumerate(data) if byte in HIDING_LEADS], np.int64)
     assert np.frombuffer(found[1], np.int64).tolist() == find_unexplained(data, leads).tolist(), data
@@ -274,3 +278,24 @@ def assert_objects(bodies: list[bytes]) -> int:
         assert flags == object_flags(expected), body
         assert known_object(body) == expected, body
     return len(accepted)
+
+
+def assert_string_objects(bodies: list[bytes]) -> int:
+    """Check that bodies in JSON strings have the flags of their text. Return the number of accepted bodies."""
+    bodies = [body for body in bodies if is_utf8(body)]
+    raw = [json.dumps(body.decode(), ensure_ascii=False).encode() for body in bodies]
+    raw += [one[1:-1].join((b'"', chance)) for one, chance in zip(raw, (b"x", b"", b'\\"', b"\\"), strict=False)]
+    raw += [one.replace(b"/", b"\\/") for one in raw] + [one.replace(b"a", b"\\u0061") for one in raw]
+    data, bounds = joined(raw)
+    found = accelerator().string_objects(data, array("q", bounds), b"\1" * len(raw))
+    for one, flags in zip(raw, found, strict=True):
+        text = string_data(one)
+        if flags:
+            assert text is not None and flags == object_flags(plain_object(text)), one
+        elif text is not None and b"\\u" not in one and min(one) >= 0x20:
+            assert object_flags_of(text) == [0], one
+    verbatim, bounds = joined(bodies)
+    assert accelerator().string_objects(verbatim, array("q", bounds), bytes(len(bodies))) == bytes(
+        flag & 7 for flag in object_flags_of(*bodies)
+    )
+    return sum(map(bool, found))

@@ -3,13 +3,17 @@ message."""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from functools import partial
 from itertools import pairwise
+from operator import le
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from viewer import native
+from viewer.cache import lazy_regex
 from viewer.checks.context import BEGINS_OBJECT
 from viewer.checks.plain_calls import PlainKind, PlainRows
 from viewer.checks.prefilter_block import Block, compile_block
@@ -29,6 +33,9 @@ _DEADLINE = b"deadline_ms"
 _BRACE = ord("{")
 _MAY_BEGIN = b" \\"
 """The first bytes of strings whose text may begin with whitespace or an escaped brace."""
+_MAY_BEGIN_OBJECT = lazy_regex(rb"(?>[ ]|\\[nrt])*+(?:\{|\\u)")
+"""A pattern that matches the start of any string, without its quote, whose text begins with whitespace and a brace, and
+of some other strings."""
 
 
 class ClosedRows(Struct):
@@ -106,7 +113,7 @@ class _Rows:
         irregular = sorted(self._irregular)
         for row in irregular:
             body_starts[row] = body_ends[row] = body_ends[row - 1] if row else base
-        is_ordered = all(start <= later for start, later in pairwise(body_starts))
+        is_ordered = all(map(le, body_starts, body_starts[1:]))
         order = None if is_ordered else sorted(range(len(body_starts)), key=body_starts.__getitem__)
         is_apart = order is None or all(body_ends[row] <= body_starts[later] for row, later in pairwise(order))
         self._is_whole = is_apart and b"\0" not in data and (data.isascii() or is_utf8(data))
@@ -177,42 +184,62 @@ class _Rows:
             may_be_plain = [may and not (sign and self._may_have_constraint(row)) for row, may, sign in places]
         ids = checker.index.call_ids(self._first, self._first + len(kinds) - 1)
         plain = [kind_of[kinds[row]] if may_be else None for row, may_be in zip(rows, may_be_plain, strict=True)]
+        are_objects = self._are_objects(firsts)
+        objects = self._native_objects(plain, are_objects)
         return PlainRows(
             [self._first + row for row in rows],
             plain,
             [self._turns[row] for row in rows],
             [ids[row] for row in rows],
-            self._are_objects(firsts),
+            are_objects,
             [],
             [self._starts[row] for row in rows],
             [self._stops[row] for row in rows],
             data,
             self._base,
-            _DEADLINE in data or self._may_spell_any(plain),
+            _DEADLINE in data or self._may_spell_any(plain, objects),
             [self._strings[row] for row in rows],
+            objects,
         )
+
+    def _native_objects(self, kinds: list[PlainKind | None], are_objects: list[bool]) -> bytes:
+        """Return the flags of the bodies that begin like objects, as `Native.string_objects` does; nothing without the
+        accelerator. `kinds` has the kind of each message that needs a check."""
+        accelerator = native.load()
+        if accelerator is None:
+            return b""
+        flags, bounds, strings, places = bytearray(len(kinds)), array("q"), bytearray(), list[int]()
+        for place, (kind, is_object) in enumerate(zip(kinds, are_objects, strict=True)):
+            if kind is not None and (is_object or kind.is_json):
+                row = self._rows[place]
+                bounds.extend((self._starts[row], self._stops[row]))
+                strings.append(self._strings[row])
+                places.append(place)
+        for place, flag in zip(places, accelerator.string_objects(self._data, bounds, strings), strict=True):
+            flags[place] = flag
+        return bytes(flags)
 
     def _may_have_constraint(self, row: int) -> bool:
         raw = self._data[self._starts[row] : self._stops[row]]
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
-    def _may_spell_any(self, kinds: list[PlainKind | None]) -> bool:
-        """True if a call contains a `\\u` or `\\/` escape, which may be part of a deadline key. `kinds` has the kind of
-        each message that needs a check."""
+    def _may_spell_any(self, kinds: list[PlainKind | None], objects: bytes) -> bool:
+        """True if a call has an escape that may spell any letter. `kinds` has the kind of each message that needs a
+        check, and `objects` its flags, if they are known. A string with flags has no such escape."""
         data = self._data
-        for row, kind in zip(self._rows, kinds, strict=True):
-            if kind is not None and kind.is_call:
-                start, stop = self._starts[row], self._stops[row]
-                if data.find(b"\\u", start, stop) >= 0 or data.find(b"\\/", start, stop) >= 0:
-                    return True
+        for row, kind, flags in zip(self._rows, kinds, objects or bytes(len(kinds)), strict=True):
+            is_unknown = kind is not None and kind.is_call and not flags
+            if is_unknown and data.find(b"\\u", self._starts[row], self._stops[row]) >= 0:
+                return True
         return False
 
     def _are_objects(self, firsts: list[int]) -> list[bool]:
-        """Return a flag for each message that needs a check: true if its body begins like a JSON object."""
-        data, begins = self._data, BEGINS_OBJECT.match
+        """Return, for each message that needs a check, whether its body begins like an object."""
+        data, begins, may_begin = self._data, BEGINS_OBJECT.match, _MAY_BEGIN_OBJECT.match
         leads = [data[firsts[row]] for row in self._rows]
         return [
-            lead == _BRACE or (lead in _MAY_BEGIN and begins(self._text(row)) is not None)
+            lead == _BRACE
+            or (lead in _MAY_BEGIN and may_begin(data, firsts[row]) is not None and begins(self._text(row)) is not None)
             for row, lead in zip(self._rows, leads, strict=True)
         ]
 

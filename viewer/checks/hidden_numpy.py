@@ -7,8 +7,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.scan.blocks import Positions, Words, words_view
-from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, PICTOGRAPHS, SKIN_COLORS
+from viewer.syntax.characters import HIDING_LEADS, PICTOGRAPHS, SKIN_COLORS
 
 _Flags = NDArray[np.bool_]
 
@@ -40,13 +41,7 @@ def find_unexplained(data: bytes, leads: Positions) -> Positions:
     return np.concatenate((places[~is_explained], leads[leads >= len(words)]))
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
-def native_spellings() -> bytes:
-    """Return the flags of `_spellings` for `HIDING_LEADS`, as bits."""
-    return np.packbits(_spellings().reshape(256, -1)[list(HIDING_LEADS)], bitorder="little").tobytes()
-
-
-@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def native_pictographs() -> bytes:
     """Return the flags from `_pictographs`, packed into bits."""
     return np.packbits(_pictographs(), bitorder="little").tobytes()
@@ -56,17 +51,10 @@ def native_pictographs() -> bytes:
 def _spellings() -> _Flags:
     """Return a flag for each lead byte and the low bits of the next two bytes: true if they may begin a hidden
     character."""
-    flags = np.zeros(256 << 12, bool)
-    for found in MAY_HIDE.finditer(_every_spelling()):
-        lead, second, third = found.string[found.start() : found.start() + 3]
-        flags[lead << 12 | (second & 0x3F) << 6 | third & 0x3F] = True
-    return flags
-
-
-def _every_spelling() -> bytes:
-    others = np.arange(0x80, 0xC0, dtype=np.uint8)
-    parts = np.meshgrid(np.frombuffer(HIDING_LEADS, np.uint8), others, others, np.uint8(0x20), indexing="ij")
-    return np.stack(parts, axis=-1).tobytes()
+    flags = np.zeros((256, 1 << 12), bool)
+    bits = np.unpackbits(np.frombuffer(hidden_spellings(), np.uint8), bitorder="little")
+    flags[list(HIDING_LEADS)] = bits.reshape(len(HIDING_LEADS), -1)
+    return flags.reshape(-1)
 
 
 @lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import struct
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from msgspec.json import encode
 
+from viewer import native
 from viewer.cache import LazyRegex
 from viewer.checks.check import (
     Always,
@@ -23,10 +26,15 @@ from viewer.checks.check import (
     Noted,
     Trigger,
 )
+from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.checks.prefilter import Bodies, Places, Test, compile_plain, in_source, leaves_of, places_of
 from viewer.scan.text_signs import SIGNS
-from viewer.syntax.characters import MAY_HIDE, MAY_HIDE_BY_LEAD
+from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, MAY_HIDE_BY_LEAD
 
+LONGEST_LITERAL = 26
+_NO_BYTES = bytes(4 * 256)
+_MAY_HIDE, _FOUND = 4, 8
+"""Bits in the result of `Native.signs`."""
 MOST_LEADS = 64
 """After this many occurrences of the first byte that begin no match, search for the whole pattern instead."""
 
@@ -63,14 +71,22 @@ class Block:
             if place == last:
                 break
             at = find(self.data, starts[place])
-        return self._unsorted(places)
+        return self.unsorted(places)
 
     def places_where(self, test: Test) -> set[int]:
         """Return the indices of the bodies that pass a test."""
         bounds = zip(self._starts, self._ends, strict=True)
-        return self._unsorted({place for place, (start, end) in enumerate(bounds) if test(self.data, start, end)})
+        return self.unsorted({place for place, (start, end) in enumerate(bounds) if test(self.data, start, end)})
 
-    def _unsorted(self, places: set[int]) -> set[int]:
+    def messages(self) -> bytes:
+        """Return three offsets for each body, in the order of the data: its start, its start again, and its end."""
+        offsets = array("q", bytes(24 * len(self._starts)))
+        offsets[0::3] = offsets[1::3] = array("q", self._starts)
+        offsets[2::3] = array("q", self._ends)
+        return offsets.tobytes()
+
+    def unsorted(self, places: set[int]) -> set[int]:
+        """Return the indices of bodies, given their places in the order of the data."""
         order = self._order
         return places if order is None else {order[place] for place in places}
 
@@ -83,9 +99,14 @@ class BlockPrefilter:
         leaves = [*leaves_of(checks)]
         assert all(any(known in sign.lower() for known in SIGNS) for leaf in leaves for sign in _signs(leaf))
         texts = dict.fromkeys(text for leaf in leaves for text in _texts(leaf) if not _has_sign(text))
-        self._finders = [_places_of(text) for text in texts]
         others = [leaf for leaf in leaves if not (_signs(leaf) or _texts(leaf))]
-        self._finders += [find for leaf in others if (find := _finder(leaf)) is not None]
+        bytes_alone = dict.fromkeys(byte for leaf in others if (byte := _lone_byte(leaf)))
+        self._literals = b"".join(map(_literal, (*texts, *bytes_alone)))
+        """The bytes that `_searches` find, for the accelerator."""
+        self._searches = [*map(_places_of, texts), *map(_places_of, bytes_alone)]
+        self._finds_hidden = any(_is_hiding(leaf) for leaf in others)
+        rest = [leaf for leaf in others if not (_lone_byte(leaf) or _is_hiding(leaf))]
+        self._finders = [find for leaf in rest if (find := _finder(leaf)) is not None]
 
     def masks(
         self, answers: Sequence[int], signed: Sequence[int], block: Block, read: Callable[[int], bytes]
@@ -97,16 +118,47 @@ class BlockPrefilter:
         places = {place for place, is_signed in enumerate(signed) if is_signed}
         for find in self._finders:
             places |= find(block)
+        places |= self._places_with_bytes(block)
         for place in places:
             text = read(place)
             masks[place] = self._plain.mask(answers[place], text, 0, len(text))
         return masks
+
+    def _places_with_bytes(self, block: Block) -> set[int]:
+        """Return the indices of the bodies with a literal, a character that may be hidden, or a certain byte."""
+        accelerator = native.load()
+        if accelerator is not None:
+            leads, spellings = (
+                (HIDING_LEADS, hidden_spellings()) if self._finds_hidden and not block.is_ascii else (b"", b"")
+            )
+            found, _ = accelerator.signs(block.data, block.messages(), _NO_BYTES, self._literals, leads, spellings)
+            places = {place for place, bits in enumerate(array("I", found)) if bits & (_FOUND | _MAY_HIDE)}
+            return block.unsorted(places)
+        places = _places_that_may_hide(block) if self._finds_hidden else set[int]()
+        return places.union(*(find(block) for find in self._searches))
 
 
 @lru_cache(4)  # independent of inputs, so `clear_caches` need not clear it
 def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
     """Compile the prefilter for these checks. All documents share it."""
     return BlockPrefilter(checks)
+
+
+def _literal(text: bytes) -> bytes:
+    assert len(text) <= LONGEST_LITERAL
+    return struct.pack("=IBB26s", _FOUND, False, len(text), text)
+
+
+def _lone_byte(leaf: Trigger) -> bytes:
+    """Return the only byte that an elementary trigger selects, or nothing. JSON escapes no such byte."""
+    if not isinstance(leaf, HasByte) or leaf.wanted == b"\0" or not set(b"\t\n\r").isdisjoint(leaf.wanted):
+        return b""
+    raw = bytes(byte for byte in leaf.wanted if byte >= 0x20)
+    return raw if len(raw) == 1 and max(leaf.wanted) < 0x80 else b""
+
+
+def _is_hiding(leaf: Trigger) -> bool:
+    return isinstance(leaf, Matches) and leaf.pattern is MAY_HIDE
 
 
 def _signs(leaf: Trigger) -> tuple[bytes, ...]:

@@ -29,7 +29,8 @@ from viewer.checks.check import (
     Predicate,
     Trigger,
 )
-from viewer.checks.hidden_numpy import native_pictographs, native_spellings
+from viewer.checks.hidden_numpy import native_pictographs
+from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.checks.prefilter import leaves_of, predicates_of
 from viewer.scan.blocks import MESSAGE_LENGTH, Bytes, Positions, Words, words_view
 from viewer.syntax.characters import HIDING_LEADS
@@ -273,7 +274,7 @@ class NativeSigns:
             self._of_byte,
             self._literals,
             HIDING_LEADS,
-            native_spellings(),
+            hidden_spellings(),
             native_pictographs(),
         )
         if not bits:

@@ -37,7 +37,7 @@ from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
 from viewer.model.messages import Coding, Ending, Message, Piece, Span, Stray, Transcript
 from viewer.model.visibility import is_user_safe
-from viewer.reading.bodies import Body, Decoder, read_body, string_data, string_read, verbatim_body
+from viewer.reading.bodies import Body, Decoder, joined_text, read_body, string_data, string_read, verbatim_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
 from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
@@ -113,7 +113,10 @@ class _Text:
     def data(self) -> bytes:
         """The decoded text."""
         if self._data is None:
-            self._data = string_data(self.source) if self._is_string else None
+            if self._is_string:
+                self._data = string_data(self.source)
+            elif len(self._pieces) > 1:
+                self._data = joined_text(self._pieces, self._read)
             if self._data is None:
                 self._data = self.body.data
         return self._data
@@ -154,6 +157,13 @@ class _BlockReader:
             return self._is_well_formed
         edges = self._data[start - self._start : end - self._start + 1]
         return not edges or (edges[0] & 0xC0 != 0x80 and edges[-1] & 0xC0 != 0x80)
+
+    def are_well_formed(self, pieces: tuple[Piece, ...]) -> bool:
+        """True if the bytes of each piece are known to be UTF-8 without NUL."""
+        first, last = self._start, self._start + len(self._data)
+        if not self._is_well_formed or not all(first <= piece.start <= piece.end <= last for piece in pieces):
+            return False
+        return self._is_ascii or all(self.is_well_formed(piece.start, piece.end) for piece in pieces)
 
     def read(self, start: int, end: int) -> bytes:
         first, last = start - self._start, end - self._start
@@ -469,8 +479,11 @@ class CheckQueue:
             place += 1
             start, end = message.span
             first = max(start, self.checked_to)
-            is_small = len(message.pieces) <= 1 and end - first <= READ_AHEAD
-            if not (is_small and read.is_well_formed(first, end)) and self._may_be_ill_formed(message):
+            if len(message.pieces) > 1:
+                is_well_formed = read.are_well_formed(message.pieces)
+            else:
+                is_well_formed = end - first <= READ_AHEAD and read.is_well_formed(first, end)
+            if not is_well_formed and self._may_be_ill_formed(message):
                 mask |= self._of_encoding
             if not mask:
                 self.tools.skip_messages(self.index.turn(message.number))

@@ -19,7 +19,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of the backends uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 12
+EDITION = 13
 """The edition of the C source. `_fast.c` has the same number, so a module that was compiled from other source is not
 used."""
 
@@ -89,6 +89,26 @@ class Native(Protocol):
         `wanted` has the number (int32) of each object's schema in `SchemaColumns`, if any. A fault is four numbers
         (int64): the object, the reason, and the span. The reason is 1 for a wrong type, 2 for a word that is not
         listed, 3 for a missing member, and 4 for an unknown one."""
+
+    def string_objects(self, data: bytes | memoryview, bounds: array[int], strings: bytes | bytearray, /) -> bytes:
+        """Return flags 1, 2, and 4, as `objects` does, for each pair of bounds (int64).
+
+        Where `strings` has a byte other than 0, the data is a JSON string with its quotes, and the flags are those of
+        its text. They are 0 if the string has `\\u` or a control character."""
+
+    def records(
+        self,
+        data: bytes | bytearray | memoryview,
+        settings: array[int],
+        programs: bytes,
+        starts: array[int],
+        nexts: array[int],
+        sayings: array[int],
+        saying_ends: array[int],
+        order: array[int],
+        /,
+    ) -> tuple[bytes, ...]:
+        """Match consecutive records of known shapes and return their columns, as `viewer.scan.records` describes."""
 
 
 def load() -> Native | None:

@@ -19,7 +19,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 12
+#define EDITION 13
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -1219,6 +1219,8 @@ static PyObject *fast_objects(PyObject *module, PyObject *arguments) {
     return PyErr_Occurred() ? NULL : both_columns(&flags, &faults);
 }
 
+#include "_records.c"
+
 /* ---- module ----------------------------------------------------------------------------------------------- */
 
 static PyObject *fast_levels(PyObject *module, PyObject *nothing) {
@@ -1251,7 +1253,9 @@ static PyMethodDef METHODS[] = {
     {"find_hashes", fast_find_hashes, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
     {"objects", fast_objects, METH_VARARGS, NULL},
+    {"records", fast_records, METH_VARARGS, NULL},
     {"signs", fast_signs, METH_VARARGS, NULL},
+    {"string_objects", fast_string_objects, METH_VARARGS, NULL},
     {"levels", fast_levels, METH_NOARGS, NULL},
     {"use_level", fast_use_level, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -1259,6 +1263,7 @@ static PyMethodDef METHODS[] = {
 
 static int fast_start(PyObject *module) {
     find_levels();
+    find_sets();
     return PyModule_AddIntConstant(module, "EDITION", EDITION);
 }
 

@@ -20,6 +20,18 @@ def objects(
     wanted: bytes = b"",
     /,
 ) -> tuple[bytes, bytes]: ...
+def records(
+    data: bytes | bytearray | memoryview,
+    settings: _Column,
+    programs: bytes,
+    starts: _Column,
+    nexts: _Column,
+    sayings: _Column,
+    saying_ends: _Column,
+    order: _Column,
+    /,
+) -> tuple[bytes, ...]: ...
+def string_objects(data: bytes | memoryview, bounds: _Column, strings: bytes | bytearray, /) -> bytes: ...
 def signs(
     data: bytes | memoryview,
     messages: bytes,

@@ -149,8 +149,9 @@ def string_data(raw: bytes) -> bytes | None:
         is_string = len(raw) > 1 and raw.startswith(b'"') and raw.find(b'"', 1) == len(raw) - 1
         return raw[1:-1] if is_string and (raw.isascii() or is_utf8(raw)) else None
     try:
-        text, end = scanstring(raw.decode(), 1, False)
-        return text.encode() if end == len(raw) and raw.startswith(b'"') else None
+        source = raw.decode()
+        text, end = scanstring(source, 1, False)
+        return text.encode() if end == len(source) and raw.startswith(b'"') else None
     except ValueError:  # also raised for half of a surrogate pair
         return None
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import struct
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
+from functools import cache
 
+from viewer import native
+from viewer.native import Native
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS, searches
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 
@@ -17,9 +22,17 @@ _OF_ESCAPES = b"003c"
 """The sign of marks that are spelled with a JSON escape. The escape is found by its backslash."""
 _ESCAPE = re.compile(rb"\\(?:[u/bf]|r(?!\\n))")
 """An escape that may spell any character, or that spells a control character or a lone carriage return."""
-_SEARCHES = searches(sorted(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES}))
+SEARCHED = frozenset(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES})
+"""The bytes to find in strings, in lower case."""
+_SEARCHES = searches(sorted(SEARCHED))
 """Patterns for the signs, by the byte to search for: the first byte of a sign, or the rare byte in it."""
 assert not any(map(bytes.isalpha, _SEARCHES)), "the first bytes are searched for in one case only"
+IS_SPELLED = 2
+"""A flag of a text: one of its escapes may spell any character."""
+_ILL_FORMED, _SIGN = 1, 8
+"""Bits in the result of `Native.signs`."""
+_LONGEST_LITERAL = 26
+_NO_BYTES = bytes(4 * 256)
 _MANY = 1024
 """The minimum number of bytes per occurrence of a byte value for which searching for it is faster than using a
 pattern."""
@@ -34,6 +47,11 @@ def places_with_signs(
     places: set[int] = set(spelled or ())
     if not starts:
         return places
+    found_natively = _found_natively(block, starts, ends)
+    if found_natively is not None:
+        if spelled is None:
+            _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
+        return places | found_natively
     for first, pattern in _SEARCHES.items():
         known = _few(block, first, starts[0], ends[-1])
         found = _matches(block, pattern, starts) if known is None else [at for at in known if pattern.match(block, at)]
@@ -41,6 +59,34 @@ def places_with_signs(
     if spelled is None:
         _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
     return places
+
+
+def _found_natively(block: bytes, starts: Sequence[int], ends: Sequence[int]) -> set[int] | None:
+    """Return the indices of the strings with a sign, or None without the accelerator or if it refuses the block."""
+    accelerator = native.load()
+    if accelerator is None:
+        return None
+    texts = array("q", bytes(24 * len(starts)))
+    texts[0::3] = texts[1::3] = array("q", starts)
+    texts[2::3] = array("q", ends)
+    found = signs_of(accelerator, block, texts, bytes(len(starts)))
+    return None if found is None else {place for place, is_signed in enumerate(found) if is_signed}
+
+
+def signs_of(accelerator: Native, block: bytes | memoryview, texts: array[int], flags: Sequence[int]) -> bytes | None:
+    """Return a mask of the texts that may have marks, given three offsets for each (its start, its start again, and its
+    end) and its flags. Return None if the block is not UTF-8, or if the texts overlap."""
+    found, _ = accelerator.signs(block, texts.tobytes(), _NO_BYTES, _literals(), b"", b"")
+    bits = array("I", found)
+    if len(bits) < len(flags) or any(bit & _ILL_FORMED for bit in set(bits)):
+        return None
+    return bytes([bit & _SIGN != 0 or flag & IS_SPELLED != 0 for bit, flag in zip(bits, flags, strict=True)])
+
+
+@cache
+def _literals() -> bytes:
+    assert max(map(len, SEARCHED)) <= _LONGEST_LITERAL
+    return b"".join(struct.pack("=IBB26s", _SIGN, True, len(sign), sign) for sign in sorted(SEARCHED))
 
 
 def _few(block: bytes, byte: bytes, start: int, end: int) -> list[int] | None:

@@ -14,30 +14,29 @@ from tests.support.native_rows import assert_matches, found
 pytestmark = needs_native
 
 
-@pytest.mark.share(quick=4)
-@pytest.mark.parametrize("level", LEVELS)
-def test_every_match_is_found_in_random_bytes(level: str) -> None:
-    chance = random.Random(level)
-    with using(level):
-        for _ in range(1200):
-            letters = chance.choice((b"aA", b"abAB", b"<|>e", bytes(range(256))))
-            data = bytes(chance.choices(letters, k=chance.choice((0, 1, 20, 63, 64, 65, 130, 300))))
-            needle = bytes(chance.choices(letters, k=chance.choice((1, 1, 2, 3, 9, 70))))
-            fold = chance.choice((needle, needle.swapcase(), bytes(chance.choices(letters, k=len(needle)))))
-            start = chance.randrange(len(data) + 1)
-            assert_matches(data, needle, fold)
-            assert_matches(memoryview(data)[start:], needle, fold)
+def test_every_match_is_found_in_random_bytes() -> None:
+    for level in LEVELS:
+        chance = random.Random(level)
+        with using(level):
+            for _ in range(1200):
+                letters = chance.choice((b"aA", b"abAB", b"<|>e", bytes(range(256))))
+                data = bytes(chance.choices(letters, k=chance.choice((0, 1, 20, 63, 64, 65, 130, 300))))
+                needle = bytes(chance.choices(letters, k=chance.choice((1, 1, 2, 3, 9, 70))))
+                fold = chance.choice((needle, needle.swapcase(), bytes(chance.choices(letters, k=len(needle)))))
+                start = chance.randrange(len(data) + 1)
+                assert_matches(data, needle, fold)
+                assert_matches(memoryview(data)[start:], needle, fold)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_match_is_found_at_every_offset_of_a_block(level: str) -> None:
-    with using(level):
-        for needle in (b"x", b"xyz", b"y" * 40):
-            for size in (len(needle), 64, 65, 127, 200):
-                for at in range(size - len(needle) + 1):
-                    data = bytearray(b"." * size)
-                    data[at : at + len(needle)] = needle.upper()
-                    assert found(bytes(data), needle, needle.upper()) == [at], (needle, size)
+def test_a_match_is_found_at_every_offset_of_a_block() -> None:
+    for level in LEVELS:
+        with using(level):
+            for needle in (b"x", b"xyz", b"y" * 40):
+                for size in (len(needle), 64, 65, 127, 200):
+                    for at in range(size - len(needle) + 1):
+                        data = bytearray(b"." * size)
+                        data[at : at + len(needle)] = needle.upper()
+                        assert found(bytes(data), needle, needle.upper()) == [at], (level, needle, size)
 
 
 def test_arguments_that_make_no_sense_are_refused() -> None:

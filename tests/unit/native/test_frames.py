@@ -61,12 +61,12 @@ def test_every_cut_of_a_document_has_the_rows_of_numpy(level: str) -> None:
             assert_as_numpy(text[cut:])
 
 
-@pytest.mark.share(quick=0)
-@pytest.mark.parametrize("level", LEVELS)
-def test_odd_documents_and_hostile_shapes_have_the_rows_of_numpy(level: str) -> None:
-    with using(level):
-        for data in (*ODD.values(), *(shape.text(600) for shape in SHAPES)):
-            assert_as_numpy(TURNS[:300] + data + TURNS[:300])
+@pytest.mark.slow
+def test_odd_documents_and_hostile_shapes_have_the_rows_of_numpy() -> None:
+    for level in LEVELS:
+        with using(level):
+            for data in (*ODD.values(), *(shape.text(600) for shape in SHAPES)):
+                assert_as_numpy(TURNS[:300] + data + TURNS[:300])
 
 
 def test_white_space_of_any_length_between_frames_is_as_with_numpy() -> None:

@@ -12,8 +12,10 @@ import pytest
 
 from hatch_build import compile_module
 from tests.laws.test_backends_agree import table
+from tests.laws.test_message_batches import compare
 from tests.laws.test_scan_equals_parse import TURNS
 from tests.support.native import LEVELS, needs_compiler, needs_native, using
+from tests.support.native_records import assert_records, assert_steps, hostile, in_strings
 from tests.support.native_rows import (
     assert_as_numpy,
     assert_counts,
@@ -23,6 +25,7 @@ from tests.support.native_rows import (
     assert_matches,
     assert_objects,
     assert_signs,
+    assert_string_objects,
 )
 from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
@@ -34,7 +37,9 @@ from viewer import native
 from viewer.columns.numpy_backend import NumpyColumns
 
 pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
-SOURCE = (ROOT / "viewer" / "native" / "_fast.c").read_text("utf-8")
+_FOLDER = ROOT / "viewer" / "native"
+_RECORDS = (_FOLDER / "_records.c").read_text("utf-8")
+SOURCE = (_FOLDER / "_fast.c").read_text("utf-8").replace('#include "_records.c"', _RECORDS)
 FAULTS: dict[str, tuple[str, ...]] = {
     "the byte before the block is forgotten": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : 0)"),
     "a token at offset 0 is escaped": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : '<')"),
@@ -107,6 +112,29 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "the parts of a wrong value are judged": ("reason, at, at + 1), part = ANYTHING;", "reason, at, at + 1);"),
     "an unknown member is judged": ("key.text - 1, at), part = ANYTHING;", "key.text - 1, at);"),
     "items are judged as their array": ("? fitting->schemas->parts[part].items : part", "? part : part"),
+    "any program is tried first": ("order[0] = program;", "order[place] = program;"),
+    "an empty text is text": ("if (!last || last - at == 2) return NULL;", "if (!last) return NULL;"),
+    "half of a pair is a character": ("if (half >= 'c') return 0;", "if (half >= 'c') return 6;"),
+    "any two escapes are a pair": ("return half >= 'c' && half <= 'f' ? 12 : 0;", "return 12;"),
+    "the first half is in upper case": ("lower(at[2]) != 'd' || at[3] <= '7'", "at[2] != 'D' || at[3] <= '7'"),
+    "a lone return is usual": ("at[2] == '\\\\' && at[3] == 'n'", "1"),
+    "a slash is usual": ("case '/': case 'b': case 'f': break;", "case '/': at += 2; continue; case 'b': break;"),
+    "a delta may have half of a pair": ("if (surrogates == REFUSED) return 0;", ""),
+    "an escape is no escape": ("*flags |= HAS_ESCAPE;", ""),
+    "words have pipes": ('"\\"<>\\\\|"', '"\\"<>\\\\"'),
+    "a name has any sign": ('strchr("_.:/-", byte)', 'strchr("_.:/-+", byte)'),
+    "a number ends at a letter": ("return at < end && (*at == '.' || lower(*at) == 'e') ? NULL : at;", "return at;"),
+    "a number has any length": ("at == first || at - first > digits ||", "at == first ||"),
+    "an exponent has any length": ("at == first || at - first > 3) return", "at == first) return"),
+    "a list has any length": ("if (*at++ != ',' || count == most)", "if (*at++ != ',')"),
+    "any spaces follow a comma": ("if (!is_plain) break;", ""),
+    "all texts begin at 0": ("place_of(records, at) - records->settings.at;\n    text->end", "0;\n    text->end"),
+    "a plain body has its quotes": ("base + body[0] + is_plain", "base + body[0]"),
+    "the text of another message": ("*text = (int32_t)texts + saying->text,", "*text = saying->text,"),
+    "groups of other shapes are left": ("records->columns[GROUPS].count = groups;\n", ""),
+    "a record that is cut leaves its messages": ("records->columns[column].count = counts[column];", ";"),
+    "an escape is copied": ("*out++ = ESCAPES[at[1]];", "*out++ = at[1];"),
+    "a string needs no closing quote": ("*at++ != '\"' || *--end != '\"'", "*at++ != '\"' || !--end"),
     "avx2 shifts by one": ("_mm256_movemask_epi8(high) << 32", "_mm256_movemask_epi8(high) << 31"),
 }  # fmt: skip
 
@@ -127,7 +155,17 @@ def planted(changes: tuple[str, ...], folder: Path) -> ModuleType:
     return module
 
 
+def try_records() -> None:
+    chance = random.Random(1)
+    assert assert_string_objects(bodies_for(chance, 1000))
+    for _ in range(300):
+        assert_records(chance)
+    for text in (*in_strings(), *(hostile(chance) for _ in range(150))):
+        assert_steps(text)
+
+
 def try_everything() -> None:
+    try_records()
     chance = random.Random(1)
     frame = b"<|start|>user%s<|message|>a<|end|>"
     ids = [b" call_id=%s" % (b"c" * size) for size in (0, 1, 3, 60, 64, 65, 90)] + [b"x call_id=c", b"xcall_id=c"]
@@ -160,8 +198,10 @@ def try_everything() -> None:
 def test_each_fault_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = planted(FAULTS[name], tmp_path)
     monkeypatch.setattr(native, "_module", lambda: module)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, ArithmeticError, LookupError, ValueError)):
         try_everything()
+        for number in range(12):
+            compare(number, monkeypatch)
 
 
 def test_nothing_is_found_without_a_fault() -> None:

@@ -9,10 +9,13 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from viewer import native
 from viewer.formats.engine.paths import path
 from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When
 from viewer.model.messages import Coding, Piece
+from viewer.native import Native
+from viewer.scan.records import HAS_ESCAPE, Step, literal, match_values, step
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, plain_object
@@ -180,6 +183,10 @@ def read_texts(
     `keep` events. Return None if no event is left, or if the bytes are not UTF-8.
 
     `tail` is the negative length of what follows the object of an event."""
+    accelerator = native.load()
+    program = _program(template) if accelerator is not None else None
+    if accelerator is not None and program is not None:
+        return _read_natively(accelerator, program, data, at, base, tail, keep, longest)
     first, start = at, at
     found = [*_events(template, data, at)]
     if max((each.end() - each.start() for each in found), default=0) > longest:
@@ -205,6 +212,51 @@ def read_texts(
             texts.append(string_body(data[low - 1 : high + 1]))
         text_end = base + end + tail
     return DeltaRun(len(bounds), pieces, texts, start, base + at + tail, text_end, at)
+
+
+def _program(template: tuple[bytes, ...]) -> bytes | None:
+    """Return the program that matches events of this template, or None if there is none. Numbers that nothing reads may
+    be shorter than for the pattern, and their strings may have surrogate pairs."""
+    parts: list[bytes] = []
+    quoted = 0
+    for text, marker in zip(template[::2], (*template[1::2], b""), strict=True):
+        is_text = marker == b"text"
+        if marker == b"value" or (is_text and not text.endswith(b'"')):
+            return None
+        parts.append(literal(text[quoted : len(text) - is_text]))
+        quoted = int(is_text)
+        if marker:
+            parts.append(step(Step.DELTA if is_text else Step.SCALAR))
+    return b"".join(parts)
+
+
+def _read_natively(
+    accelerator: Native, program: bytes, data: bytes, at: int, base: int, tail: int, keep: int, longest: int
+) -> DeltaRun | None:
+    """Do what `read_texts` does."""
+    found = match_values(accelerator, data, at, base, program)
+    starts, ends, bounds = found.starts, found.ends, found.values
+    count = next((place for place in range(len(ends)) if ends[place] - starts[place] > longest), len(ends)) - keep
+    if count <= 0:
+        return None
+    last = ends[count - 1]
+    if not data[at:last].isascii() and not is_utf8(data[at:last]):
+        return None
+    pieces: list[Piece] = []
+    texts: list[str] = []
+    text_end: int | None = None
+    limit = 3 * count
+    for low, high, flags, end in zip(bounds[0:limit:3], bounds[1:limit:3], bounds[2:limit:3], ends, strict=False):
+        if flags & HAS_ESCAPE:
+            pieces.append(Piece(low, high, Coding.JSON_STRING))
+            texts.append(string_body(data[low - base : high - base]))
+        elif low < high:
+            pieces.append(Piece(low, high, Coding.PLAIN))
+            texts.append(data[low - base : high - base].decode())
+        else:
+            continue
+        text_end = base + end + tail
+    return DeltaRun(count, pieces, texts, starts[count - 1], base + last + tail, text_end, last)
 
 
 def _format_names(format: RecordFormat) -> Iterator[str]:

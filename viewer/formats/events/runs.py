@@ -50,25 +50,25 @@ class EventRuns:
         self._was_delta = False
 
     def after(
-        self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece, *, is_api: bool
+        self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece, *, is_api: bool, is_named: bool
     ) -> DeltaRun | None:
         """Return the run of events after an event that only added a piece of text to an open message, or None if there
-        is none.
+        is none. `is_named` is true if nothing but their IDs decides which message the events add to.
 
-        The run excludes its last event, because later events may refer to the newest one. `start` is the index of the
-        given event in the data, `at` the index after it, and `base` the offset of the data."""
+        Otherwise, the run excludes its last event, because later events may refer to the newest one. `start` is the
+        index of the given event in the data, `at` the index after it, and `base` the offset of the data."""
         was_delta, self._was_delta = self._was_delta, True
-        if not was_delta or self._misses >= MOST_MISSES or not isinstance(node, LazyNode):
+        if self._misses >= MOST_MISSES or not isinstance(node, LazyNode):
             return None
         if piece.coding not in (Coding.PLAIN, Coding.JSON_STRING):
             return None
         unread = _UNREAD | {_COUNTED} if is_api else _UNREAD
         template = template_of(data, start, at, base, node, piece, unread.__contains__, _opaque(node))
         if not begins(template, data, at):
-            self._misses += 1
+            self._misses += was_delta  # a message with little text does not end the search
             return None
         self._misses = 0
-        return read_texts(template, data, at, base, node.end - base - at, keep=1, longest=LONGEST_TOGETHER)
+        return read_texts(template, data, at, base, node.end - base - at, keep=not is_named, longest=LONGEST_TOGETHER)
 
 
 class _Lane(Struct, frozen=True):

@@ -81,7 +81,8 @@ class EventLines:
             self._interleaved.note_other(applier.touched)
             return at
         is_api = applier.types.is_api
-        run = self._runs.after(data, start, at, base, node, grown.piece, is_api=is_api)
+        is_named = applier.touched is not None
+        run = self._runs.after(data, start, at, base, node, grown.piece, is_api=is_api, is_named=is_named)
         if run is None:
             return self._interleaved.after(
                 data, start, at, base, node, grown.number, grown.piece, applier.touch, is_api=is_api

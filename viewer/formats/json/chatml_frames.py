@@ -11,12 +11,14 @@ from itertools import accumulate
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from viewer import native
 from viewer.formats.containers.documents import BracketCount
 from viewer.formats.json.fields import piece_of
 from viewer.model.diagnostic import Rule
 from viewer.model.events import ClosedBatch
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
+from viewer.native import Native
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT, I_OPEN_PROMPT
@@ -28,7 +30,8 @@ from viewer.rules.structure import (
     W_START_REPEATED,
     W_STOP_REDUNDANT,
 )
-from viewer.scan.text_signs import places_with_signs
+from viewer.scan.records import HAS_ESCAPE, Step, literal, match_values, step
+from viewer.scan.text_signs import IS_SPELLED, places_with_signs, signs_of
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 START, MESSAGE, END = "<|start|>", "<|message|>", "<|end_message|>"
@@ -66,6 +69,31 @@ _FRAME = re.compile(
 )
 """A message with one piece of text, and what follows it in the array."""
 _SPACES = re.compile(_SPACE)
+
+
+def _token_program(name: bytes) -> bytes:
+    parts = [b"{", b'"token"', b":", b'"<|' + name + b'|>"', b"}"]
+    return step(Step.SPACE).join(map(literal, parts))
+
+
+_PROGRAM = step(Step.SPACE).join(
+    [
+        step(Step.PLACE) + _token_program(b"start"),
+        literal(b","),
+        literal(b'"') + step(Step.PLACE, Step.NAME, Step.PLACE) + literal(b'"'),
+        literal(b","),
+        _token_program(b"message"),
+        literal(b","),
+        step(Step.BODY),
+        literal(b","),
+        step(Step.PLACE) + _token_program(b"end_message") + step(Step.PLACE),
+        step(Step.PLACE, Step.GOES_ON),
+        b"",
+    ]
+)
+"""The program that matches what `_FRAME` does, and messages with any other role."""
+_VALUES = 9
+"""The number of values that the program notes."""
 _LIST_END = ord("]")
 _HEADERS = {
     role.encode(): Header("assistant" if role == "Assistant" else role, channel=Channel.FINAL)
@@ -88,6 +116,8 @@ class RegularFrames(Struct):
     body_ends: array[int] = field(default_factory=lambda: array("Q"))
     """Where the bodies begin and end. If a body has escapes, its quotes are included."""
     escaped: bytearray = field(default_factory=bytearray)
+    spelled: bytearray = field(default_factory=bytearray)
+    """A mask of the bodies with an escape that may spell any character; empty if this is not known."""
     stops: array[int] = field(default_factory=lambda: array("Q"))
 
     def record(self, record: Recorder) -> None:
@@ -117,6 +147,16 @@ class RegularFrames(Struct):
         """Return a mask of the messages whose text may have marks."""
         signed = bytearray(len(self.roles))
         view = memoryview(data)
+        accelerator = native.load()
+        if accelerator is not None and self.spelled:
+            texts = array("q", bytes(24 * len(signed)))
+            start = self.starts[0]
+            texts[0::3] = texts[1::3] = array("q", [body - start for body in self.body_starts])
+            texts[2::3] = array("q", [end - start for end in self.body_ends])
+            with view[start - base : self.ends[-1] - base] as block:
+                found = signs_of(accelerator, block, texts, self.spelled)
+            if found is not None:
+                return bytearray(found)
         bounds = zip(self.body_starts, self.body_ends, strict=True)
         bodies = [view[start - base : end - base] for start, end in bounds]
         for first in range(0, len(signed), MOST_SIGNED_TOGETHER):
@@ -167,6 +207,9 @@ class RegularArray:
         """Read messages and return the index after the last one, or the end of the array."""
         at = _SPACES.match(data, start + (self._size or 1)).end()  # type: ignore[union-attr]
         base = self.start - start
+        accelerator = native.load()
+        if accelerator is not None:
+            return self._read_natively(accelerator, data, at, base)
         match, find, found = _FRAME.match, data.find, self.frames
         roles, starts, ends, body_starts = found.roles, found.starts, found.ends, found.body_starts
         body_ends, escaped, stops = found.body_ends, found.escaped, found.stops
@@ -185,6 +228,33 @@ class RegularArray:
                 self.is_whole = True
                 return end
         return at
+
+    def _read_natively(self, accelerator: Native, data: bytes | bytearray, at: int, base: int) -> int:
+        """Do what `_read_frames` does."""
+        matched, found = match_values(accelerator, data, at, base, _PROGRAM), self.frames
+        columns = [matched.values[place::_VALUES] for place in range(_VALUES)]
+        starts, role_starts, role_ends, body_starts, body_ends, flags, stops, ends, afters = columns
+        bounds = zip(role_starts, role_ends, strict=True)
+        roles = [bytes(data[first - base : last - base]) for first, last in bounds]
+        count = len(roles)
+        if not _NUMBERS.keys() >= set(roles):
+            count = next(place for place, role in enumerate(roles) if role not in _NUMBERS)
+        whole = next((place for place in range(count) if data[afters[place] - base] == _LIST_END), None)
+        if whole is not None:
+            count = whole + 1
+            self.is_whole = True
+        found.roles += roles[:count]
+        for column, values in (
+            (found.starts, starts),
+            (found.ends, ends),
+            (found.body_starts, body_starts),
+            (found.body_ends, body_ends),
+            (found.stops, stops),
+        ):
+            column.extend(array("Q", values[:count]))
+        found.escaped += bytes([flag & HAS_ESCAPE for flag in flags[:count]])
+        found.spelled += bytes([flag & IS_SPELLED for flag in flags[:count]])
+        return matched.ends[count - 1] if count else at
 
 
 class ChatMLFrames:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from msgspec import Struct, field
 
 from viewer.formats.json.known.values import LIST, SCALAR, plain_value
+from viewer.model.messages import Span
+from viewer.scan.records import Step, items, literal, step
 from viewer.syntax.json_text import JsonKind, JsonNode
 
+LONGEST_ROW = 8 * 1024 * 1024
+"""The maximum length in bytes. A longer transcript on one line takes the slow path."""
 LONGEST_ROW_TEXT = 64 * 1024
 """The maximum number of bytes around the messages of an object that has a pattern."""
 LONGEST_OPEN = 1024
@@ -44,6 +48,9 @@ class Segment(Struct, frozen=True):
     """The bytes before, between, or after messages: strings, and patterns with a group per value that may differ."""
 
     parts: tuple[bytes | re.Pattern[bytes], ...]
+    program: bytes
+    """The program that matches the same bytes, between two notes of the place."""
+    value_count: int
 
     def end(self, data: bytes | bytearray, at: int, values: list[bytes]) -> int:
         """Return the index after these bytes and append the values, or return -1 if other bytes are there."""
@@ -81,6 +88,24 @@ class Row(Struct, frozen=True):
     paths: tuple[tuple[str, ...] | None, ...]
     """For each value that may differ, its path in the header; None if it is not in the header."""
     usage: UsagePlace
+
+    @property
+    def program(self) -> bytes:
+        """The program that matches the whole object."""
+        first, *others = self.segments
+        parts = [items(between) + segment.program for between, segment in zip(self.betweens, others, strict=True)]
+        return first.program + b"".join(parts)
+
+    def places_of(self, values: Sequence[int]) -> tuple[list[Span], list[Span]]:
+        """Given the places that the program noted, return the bounds of the bytes around the messages, and those of the
+        values that may differ."""
+        around, own, at = list[Span](), list[Span](), 0
+        for segment in self.segments:
+            last = at + 1 + 2 * segment.value_count
+            around.append((values[at], values[last]))
+            own += zip(values[at + 1 : last : 2], values[at + 2 : last : 2], strict=True)
+            at = last + 1
+        return around, own
 
     def facts_of(self, values: list[bytes]) -> Facts:
         """Return the properties of the transcript with these values."""
@@ -122,6 +147,8 @@ class _Token(Struct, frozen=True):
     path: tuple[str, ...] | None = None
     is_listed: bool = False
     """True for a message that is an item of a list of messages."""
+    is_list: bool = False
+    """True for a list of values."""
 
 
 class _IrregularError(Exception):
@@ -209,7 +236,7 @@ class RowMaker:
         elif key not in self._fixed:
             is_list = value.kind is JsonKind.ARRAY
             if not is_list or all(item.kind in _SCALARS for item in value.items):
-                yield _Token(value.start, value.end, b"(" + (LIST if is_list else SCALAR) + b")", path)
+                yield _Token(value.start, value.end, b"(" + (LIST if is_list else SCALAR) + b")", path, is_list=is_list)
 
 
 def _holds(value: JsonNode, starts: frozenset[int]) -> bool:
@@ -220,6 +247,7 @@ def _holds(value: JsonNode, starts: frozenset[int]) -> bool:
 def _segment(data: bytes, base: int, start: int, end: int, values: list[_Token]) -> Segment:
     """Return the segment between two offsets, in which these values may differ."""
     parts: list[bytes | re.Pattern[bytes]] = []
+    steps: list[bytes] = []
     pattern = b""
     at = start
     for value in [*values, _Token(end, end)]:
@@ -232,7 +260,11 @@ def _segment(data: bytes, base: int, start: int, end: int, values: list[_Token])
         else:
             pattern += re.escape(text)
         pattern += value.pattern
+        steps.append(literal(text))
+        if value.pattern:
+            steps.append(step(Step.OPENS, Step.SCALARS if value.is_list else Step.SCALAR, Step.CLOSES))
         at = value.end
     if pattern:
         parts.append(re.compile(pattern))
-    return Segment(tuple(parts))
+    place = step(Step.PLACE)
+    return Segment(tuple(parts), place + b"".join(steps) + place, len(values))

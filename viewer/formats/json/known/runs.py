@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable
 
 from msgspec import Struct
 
-from viewer.formats.json.known.rows import Facts, Row, UsagePlace
-from viewer.formats.json.known.shapes import (
-    TURN_LEADS,
-    KnownShapes,
-    Said,
-    Shape,
-    are_divided,
-    begins_turn,
-    is_divided,
-    names_of,
-    parts_of,
-    stated_ms,
-    time_span,
-    values_of,
-    with_names,
-)
-from viewer.model.events import ClosedBatch, Found
-from viewer.model.messages import Coding, Piece, Span
+from viewer import native
+from viewer.formats.json.known.column_appender import ColumnAppender, Matched, append_one_by_one
+from viewer.formats.json.known.rows import LONGEST_ROW, Facts, Row, UsagePlace
+from viewer.formats.json.known.shapes import KnownShapes
+from viewer.model.events import ClosedBatch
+from viewer.model.messages import Span
+from viewer.native import Native
 from viewer.reading.recorder import Recorder
+from viewer.scan.records import find_signs, items, literal
 from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.json_lines import LazyNode, decoded_object, known_object
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
 """The maximum and the minimum number of messages that are matched before their bytes are checked."""
-LONGEST_ROW = 8 * 1024 * 1024
-"""The maximum length in bytes. A longer transcript on one line takes the slow path."""
+MOST_TOGETHER_NATIVE = 4096
+"""The maximum number with the accelerator."""
 ROWS_TOGETHER = 8
 """A group of messages may be this many times as large as a group of transcripts."""
-Matched = tuple[Shape, "re.Match[bytes]"]
 Begin = Callable[[int, dict[str, str], Facts], None]
 """A function that begins a transcript at an offset, with the tools of its calls."""
 Count = Callable[[LazyNode], None]
@@ -56,6 +44,17 @@ class MatchedRow(Struct, frozen=True):
     """The indexes of the bytes around the messages."""
 
 
+class _Taken(Struct, frozen=True):
+    """The result of one round."""
+
+    count: int
+    """The number of records that were added."""
+    found: int
+    """The number of records that matched."""
+    end: int
+    """The index after the last record that was added."""
+
+
 class MessageRuns:
     """Reads runs of messages. The first message whose shape does not determine how it is read ends the run."""
 
@@ -69,13 +68,20 @@ class MessageRuns:
         one."""
         if not self._record.transcript:
             return at
+        accelerator = native.load()
         while True:
             most = self._most
+            if accelerator is not None:
+                taken = self._add_natively(accelerator, data, at, base, lead, tail, tools)
+                at = taken.end
+                if not self._goes_on(taken.count, taken.found, most, MOST_TOGETHER_NATIVE):
+                    return at
+                continue
             run = self._match(data, at, lead, tail)
             count = self._take(data, run, base, tools) if run else 0
             if count:
-                at = run[count - 1][1].end() + len(tail)
-            if not self._goes_on(count, len(run), most):
+                at = run[count - 1][1].span()[1] + len(tail)
+            if not self._goes_on(count, len(run), most, MOST_TOGETHER):
                 return at
 
     def add_rows(
@@ -94,25 +100,104 @@ class MessageRuns:
         """Add the transcripts that start at an index, each between `lead` and `tail`, as long as they match one of
         these rows. If `most` is not 0, add at most that many. The row that matched last is moved to the front of the
         rows. Return the index after the last transcript."""
+        accelerator = native.load()
         while True:
             limit = self._most
             together = most or -(-limit // ROWS_TOGETHER)
+            if accelerator is not None:
+                taken = self._add_rows_natively(accelerator, data, at, base, lead, tail, rows, begin, count, together)
+                at = taken.end
+                if most or not self._goes_on(taken.count, taken.found, together, MOST_TOGETHER_NATIVE):
+                    return at
+                continue
             found = self._match_rows(data, at, lead, tail, rows, together)
-            taken = self._take_rows(data, found, base, begin, count) if found else 0
-            if taken:
-                at = found[taken - 1].end
-            if most or not self._goes_on(taken, len(found), together):
+            number = self._take_rows(data, found, base, begin, count) if found else 0
+            if number:
+                at = found[number - 1].end
+            if most or not self._goes_on(number, len(found), together, MOST_TOGETHER):
                 return at
 
-    def _goes_on(self, count: int, found: int, most: int) -> bool:
+    def _goes_on(self, count: int, found: int, most: int, most_together: int) -> bool:
         """True if more items may follow. `count` of the `found` items were added. If one of them could not be added,
         fewer items are matched together from now on."""
         if count < found:
             self._most = max(FEWEST_TOGETHER, self._most // 4)
         elif found == most:
-            self._most = min(2 * self._most, MOST_TOGETHER)
+            self._most = min(2 * self._most, most_together)
             return True
         return False
+
+    def _add_natively(
+        self,
+        accelerator: Native,
+        data: bytes | bytearray,
+        at: int,
+        base: int,
+        lead: bytes,
+        tail: bytes,
+        tools: dict[str, str],
+    ) -> _Taken:
+        """Do what one round of `add` does."""
+        program = literal(lead) + items(None) + literal(tail)
+        found = self._shapes.match_records(accelerator, data, at, base, [program], self._most)
+        if found is None:
+            return _Taken(0, 0, at)
+        columns, count = found.columns, 0
+        signs = find_signs(accelerator, columns, data, at)
+        if signs is not None:
+            batch = self._record.batch()
+            count = ColumnAppender(batch, found, data, at, base, signs).append(0, len(columns), tools)
+            self._record.count_batch(batch)
+        return _Taken(count, len(columns), columns.ends[count - 1] if count else at)
+
+    def _add_rows_natively(
+        self,
+        accelerator: Native,
+        data: bytes | bytearray,
+        at: int,
+        base: int,
+        lead: bytes,
+        tail: bytes,
+        rows: list[Row],
+        begin: Begin,
+        count: Count,
+        most: int,
+    ) -> _Taken:
+        """Do what one round of `add_rows` does."""
+        tried = [*rows]
+        programs = [literal(lead) + row.program + literal(tail) for row in tried]
+        found = self._shapes.match_records(accelerator, data, at, base, programs, most)
+        if found is None:
+            return _Taken(0, 0, at)
+        columns, values_at = found.columns, 0
+        signs = find_signs(accelerator, columns, data, at)
+        if signs is None:
+            return _Taken(0, len(columns), at)
+        batch = self._record.batch()
+        appender = ColumnAppender(batch, found, data, at, base, signs)
+        first = 0
+        for taken, (program, end) in enumerate(zip(columns.programs, columns.item_counts, strict=True)):
+            row = tried[program - columns.first_record]
+            if row is not rows[0]:
+                rows.remove(row)
+                rows.insert(0, row)
+            tools: dict[str, str] = {}
+            size = len(batch)
+            if appender.append(first, end, tools) < end - first:
+                _cut(batch, size)
+                return _Taken(taken, len(columns), columns.ends[taken - 1] if taken else at)
+            first = end
+            around, own = row.places_of(columns.values[values_at : columns.value_counts[taken]])
+            values_at = columns.value_counts[taken]
+            facts = row.facts_of([bytes(data[low - base : high - base]) for low, high in own])
+            begin(around[0][0], tools, facts)
+            self._record.count_batch(batch)
+            if row.usage is UsagePlace.HEADER:
+                count(decoded_object(facts.header))
+            elif row.usage is UsagePlace.INSIDE:
+                parts = (bytes(data[low - base : high - base]) for low, high in around)
+                count(known_object(b"null".join(parts), 0, {}))
+        return _Taken(len(columns), len(columns), columns.ends[-1])
 
     def _match(self, data: bytes | bytearray, at: int, lead: bytes, tail: bytes) -> list[Matched]:
         """Return the messages that start at an index, as long as their bytes match known shapes."""
@@ -183,7 +268,7 @@ class MessageRuns:
         if signs is None:
             return 0
         batch = self._record.batch()
-        count = _append(batch, run, base, tools, signs)
+        count = append_one_by_one(batch, run, base, tools, signs)
         self._record.count_batch(batch)
         return count
 
@@ -196,7 +281,7 @@ class MessageRuns:
         for taken, one in enumerate(rows):
             tools: dict[str, str] = {}
             size = len(batch)
-            if _append(batch, one.messages, base, tools, signs) < len(one.messages):
+            if append_one_by_one(batch, one.messages, base, tools, signs) < len(one.messages):
                 _cut(batch, size)
                 return taken
             facts = one.row.facts_of(one.values)
@@ -207,85 +292,6 @@ class MessageRuns:
             elif one.row.usage is UsagePlace.INSIDE:
                 count(known_object(b"null".join(bytes(data[start:end]) for start, end in one.around), 0, {}))
         return len(rows)
-
-
-def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], signs: set[int]) -> int:
-    """Add the messages of these objects to a batch. Return the number of objects before the first one whose shape does
-    not determine its messages. `signs` are the indexes of the bodies that may have marks."""
-    data, numbers, codes, escaped = run[0][1].string, batch.numbers, batch.codes, batch.escaped
-    starts, ends, body_starts, body_ends = batch.starts, batch.ends, batch.body_starts, batch.body_ends
-    signed, find = batch.signed, data.find
-    for count, (shape, found) in enumerate(run):
-        regs = found.regs
-        for said in shape.split:
-            if said.more:
-                if are_divided(data, 0, parts_of(said, found, 0)):
-                    return count
-                continue
-            start, end = regs[said.body]
-            may_be = start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
-            if may_be and _is_divided(data, start, end, said):
-                return count
-        time_ms = stated_ms(shape, found) if shape.time else None
-        if shape.time and time_ms is None:
-            return count
-        own_start, own_end = regs[0]
-        for said in shape.messages:
-            names = ""
-            if said.id:
-                start, end = regs[said.id]
-                call_id = data[start + 1 : end - 1].decode()
-                if said.is_named_by_call:
-                    if call_id not in tools:
-                        return count
-                    names = tools[call_id]
-                batch.id_rows.append(len(codes))
-                batch.ids.append(call_id)
-            if said.name or said.tool:
-                names = names_of(said, found, "")
-            code = numbers.get((said.number, names))
-            if code is None:
-                code = numbers[said.number, names] = len(batch.headers)
-                batch.headers.append((with_names(said, names) if names else said.header, said.ending))
-                if said.places:
-                    batch.places[code] = said.places
-            if said.is_call and said.id and (tool := batch.headers[code][0].recipient) is not None:
-                tools[call_id] = tool
-            if said.values:
-                batch.value_rows.append(len(codes))
-                batch.values.append(values_of(said, found))
-            if time_ms is not None:
-                start, end = time_span(shape, found)
-                batch.time_rows.append(len(codes))
-                batch.times.append(time_ms)
-                batch.time_starts.append(base + start)
-                batch.time_ends.append(base + end)
-            start, end = regs[said.body]
-            if said.more:
-                batch.pieces[len(codes)] = parts_of(said, found, base)
-                body_starts.append(base + own_start)
-                body_ends.append(base + own_end)
-                escaped.append(False)
-                signed.append(False)
-            elif find(b"\\", start, end) < 0:
-                body_starts.append(base + start + 1)
-                body_ends.append(base + end - 1)
-                escaped.append(False)
-                signed.append(start in signs)
-            else:
-                body_starts.append(base + start)
-                body_ends.append(base + end)
-                escaped.append(True)
-                signed.append(start in signs)
-            codes.append(code)
-            starts.append(base + own_start)
-            ends.append(base + own_end)
-            if said.reports:
-                first, last = regs[shape.reports_at]
-                number = batch.first + len(batch) - 1
-                for rule, reason in said.reports:
-                    batch.found.append((len(batch) - 1, Found(rule, reason, base + first, base + last, number)))
-    return len(run)
 
 
 def _cut(batch: ClosedBatch, size: int) -> None:
@@ -304,13 +310,6 @@ def _cut(batch: ClosedBatch, size: int) -> None:
         batch.found.pop()
 
 
-def _is_divided(data: bytes | bytearray, start: int, end: int, said: Said) -> bool:
-    raw = bytes(memoryview(data)[start:end])
-    is_plain = b"\\" not in raw
-    piece = Piece(start + 1, end - 1, Coding.PLAIN) if is_plain else Piece(start, end, Coding.JSON_STRING)
-    return is_divided(raw, piece, said.header.role)
-
-
 def _is_text(data: bytes | bytearray, span: Span) -> bool:
     """True if the bytes between two indexes are UTF-8."""
     text = bytes(memoryview(data)[slice(*span)])
@@ -320,7 +319,7 @@ def _is_text(data: bytes | bytearray, span: Span) -> bool:
 def _with_signs(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
     """Return the starts of the bodies that may have marks or must be examined for other reasons. Return None if the
     bytes are not UTF-8."""
-    first, last = run[0][1].start(), run[-1][1].end()
+    first, last = run[0][1].span()[0], run[-1][1].span()[1]
     block = bytes(memoryview(data)[first:last])
     if not block.isascii() and not is_utf8(block):
         return None

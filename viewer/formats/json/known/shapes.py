@@ -20,15 +20,18 @@ from viewer.cache import lazy_regex
 from viewer.formats.hiding import CONTENTS, DECIDING, HELD, HOLDERS, is_flagged
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
-from viewer.formats.json.known.values import MARKED_STRING, NUMBER, PLAIN_LIST, WORDS, nested_pattern
+from viewer.formats.json.known.rows import LONGEST_ROW
+from viewer.formats.json.known.values import ID, NAME, NUMBER, PLAIN_LIST, TEXT, WORDS, nested_pattern, nested_program
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.model.time_order import TimePlace
 from viewer.model.visibility import is_header_safe
+from viewer.native import Native
 from viewer.reading.bodies import joined_text, read_body
 from viewer.reading.grammar import ROLES
 from viewer.reading.header import full_tool_name
 from viewer.reading.template_marks import MAY_BE_MARK
+from viewer.scan.records import Match, Records, Saying, ShapePrograms, Step, literal, match_records, step
 from viewer.syntax.json_lines import JsonNumber, LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.times import parse_time
@@ -72,12 +75,6 @@ _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
 """Roles of replies, which get their name from the call if they do not name the tool themselves."""
-_TEXT = rb'(?!"")' + MARKED_STRING
-"""A valid nonempty string in which every surrogate belongs to a pair."""
-_ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
-"""An ASCII ID without escapes."""
-_NAME = rb"[A-Za-z0-9_.:/-]++"
-"""The name of a tool or a speaker."""
 _TURN = lazy_regex(rb"(?>[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
 """A pattern that matches the start of any text that may be a turn without its control tokens, and of some other
 text."""
@@ -86,6 +83,7 @@ TURN_LEADS = b" \\ac"
 
 
 _NUMBERS = count()
+_QUOTE = literal(b'"')
 
 
 class _Use(Enum):
@@ -117,14 +115,32 @@ class _Hole(Struct, frozen=True):
         exclude the quotes. For text, the next group matches an escape that may spell a mark, if there is one."""
         match self.use:
             case _Use.TEXT:
-                return b"(" + _TEXT + b")"
+                return b"(" + TEXT + b")"
             case _Use.ID:
-                return b"(" + _ID + b")"
+                return b"(" + ID + b")"
             case _Use.NAME:
-                return b'"(' + _NAME + b')"'
+                return b'"(' + NAME + b')"'
         if self.node.kind is JsonKind.STRING:
             return b'"(' + WORDS + b')"'
         return b"(" + (_nested(self.node) or NUMBER) + b")"
+
+    @property
+    def program(self) -> bytes:
+        """The program that equals the pattern."""
+        match self.use:
+            case _Use.TEXT:
+                return step(Step.TEXT)
+            case _Use.ID:
+                return step(Step.OPENS, Step.ID, Step.CLOSES)
+            case _Use.NAME:
+                return _QUOTE + step(Step.OPENS, Step.NAME, Step.CLOSES) + _QUOTE
+        if self.node.kind is JsonKind.STRING:
+            return _QUOTE + step(Step.OPENS, Step.WORDS, Step.CLOSES) + _QUOTE
+        nested = _nested(self.node)
+        if nested is None:
+            return step(Step.OPENS, Step.NUMBER, Step.CLOSES)
+        inner = step(Step.LIST) if nested is PLAIN_LIST else nested_program(_source_of(self.node))
+        return step(Step.OPENS) + inner + step(Step.CLOSES)
 
 
 class Guard:
@@ -202,6 +218,7 @@ class Shape:
     def __init__(
         self,
         pattern: bytes,
+        program: bytes,
         messages: list[Said],
         guards: list[Guard],
         reports_at: int,
@@ -210,12 +227,16 @@ class Shape:
     ) -> None:
         self._match = re.compile(pattern, re.DOTALL).match
         self.match = self._guarded_match if guards else self._match
+        self.program = program
+        """The program that equals the pattern."""
         self.messages = messages
-        self._guards = guards
+        self.guards = guards
         self.split = [said for said in messages if said.is_split]
         self.bodies = sorted({said.body for said in messages if not said.more})
         """The numbers of the holes that are the whole body of a message. The group after each of them matches an
         escape."""
+        self.texts = sorted(number for said in messages for number in (said.body, *said.more))
+        """The numbers of all holes with text."""
         self.reports_at = reports_at
         """The number of the hole with the content."""
         self.time = time
@@ -223,14 +244,19 @@ class Shape:
         self.time_quotes = time_quotes
         """The number of bytes on either side that belong to the time: 1 for the quotes of a string, otherwise 0."""
         self.next = self
-        """The shape of the message that last followed a message of this shape."""
+        """The shape that followed this one the last time."""
+        self.is_plain = not time and not any(said.more or said.reports or said.values for said in messages)
+        """True if all that differs between the messages is their bodies, IDs, and names."""
         self.headers: dict[tuple[int, str], Header] = {}
         """The headers completed with names, by the number of the message and the names."""
 
     def _guarded_match(self, data: bytes | bytearray, at: int) -> re.Match[bytes] | None:
         found = self._match(data, at)
-        is_like = found is not None and all(guard.passes(found[guard.number]) for guard in self._guards)
-        return found if is_like else None
+        return found if found is not None and self.is_like(found) else None
+
+    def is_like(self, found: Match) -> bool:
+        """True if the values in a match have the same effect as those in the example."""
+        return all(guard.passes(found[guard.number]) for guard in self.guards)
 
 
 class KnownMessage(Struct, frozen=True):
@@ -255,6 +281,8 @@ class KnownShapes:
         self._last: Shape | None = None
         """The shape of the last message."""
         self._trials = 0
+        self._programs: ShapePrograms | None = None
+        """The programs of the shapes, once they are needed."""
 
     def match_next(self, data: bytes | bytearray, at: int) -> tuple[Shape, re.Match[bytes]] | None:
         """Return the shape of the message at an index, and its match, or None if the message has no known shape. The
@@ -307,6 +335,44 @@ class KnownShapes:
             self._last = shape
             self._shapes.insert(0, shape)
             del self._shapes[MOST_SHAPES:]
+            self._programs = None
+
+    def match_records(
+        self, accelerator: Native, data: bytes | bytearray, at: int, base: int, records: list[bytes], most: int
+    ) -> MatchedRecords | None:
+        """Match at most `most` records that start at an index, each with one of these programs. Return None if there is
+        no such record. The caller must still check whether any values decide how the messages are read."""
+        shapes, last = self._shapes, self._last
+        if last is None or last not in shapes:
+            return None
+        if self._programs is None:
+            self._programs = ShapePrograms([shape.program for shape in shapes], [_sayings(shape) for shape in shapes])
+        place_of = {shape: place for place, shape in enumerate(shapes)}
+        nexts = [place_of.get(shape.next, place) for place, shape in enumerate(shapes)]
+        longest = LONGEST_KNOWN, LONGEST_ROW
+        found = match_records(
+            accelerator, data, at, base, self._programs, nexts, place_of[last], records, most, longest
+        )
+        if not len(found):
+            return None
+        matched = [shapes[place] for place in found.shapes]
+        for shape in matched:
+            last.next = last = shape
+        self._last = last
+        return MatchedRecords(found, matched)
+
+
+class MatchedRecords(Struct, frozen=True):
+    """Consecutive records, and the shape of each object in them."""
+
+    columns: Records
+    shapes: list[Shape]
+
+
+def _sayings(shape: Shape) -> list[Saying]:
+    """Return the messages of a shape for its program."""
+    texts = {group: place for place, group in enumerate(shape.texts)}
+    return [Saying(said.number, said.body, said.id, said.name, said.tool, texts[said.body]) for said in shape.messages]
 
 
 class Report(Struct, frozen=True):
@@ -357,7 +423,7 @@ def _is_split(said: Said, found: re.Match[bytes], pieces: tuple[Piece, ...], bas
     return are_divided(found.string, base, pieces)
 
 
-def parts_of(said: Said, found: re.Match[bytes], base: int) -> tuple[Piece, ...]:
+def parts_of(said: Said, found: Match, base: int) -> tuple[Piece, ...]:
     """Return the pieces of a body, one for each part."""
     return tuple(_piece(*found.span(number), base, found[number]) for number in (said.body, *said.more))
 
@@ -372,7 +438,7 @@ def are_divided(data: bytes | bytearray, base: int, pieces: tuple[Piece, ...]) -
     return may_be_split(read_body(pieces, read).data if text is None else text)
 
 
-def names_of(said: Said, found: re.Match[bytes], tool: str) -> str:
+def names_of(said: Said, found: Match, tool: str) -> str:
     """Return the names that the header in the shape lacks: the message's own name, and the tool that it calls, on
     separate lines. `tool` is the tool of the call that the message answers."""
     if said.is_named_by_call:
@@ -390,18 +456,18 @@ def with_names(said: Said, names: str) -> Header:
     return replace(header, recipient=tool) if said.tool else header
 
 
-def values_of(said: Said, found: re.Match[bytes]) -> str:
+def values_of(said: Said, found: Match) -> str:
     """Return the values of the extra attributes that the header in the shape lacks, on separate lines."""
     return b"\n".join([found[number] for number in said.values]).decode()
 
 
-def stated_ms(shape: Shape, found: re.Match[bytes]) -> int | None:
+def stated_ms(shape: Shape, found: Match) -> int | None:
     """Return the time of an object, or None if the object has no time or the time cannot be parsed."""
     return parse_time(found[shape.time].decode()) if shape.time else None
 
 
-def time_span(shape: Shape, found: re.Match[bytes]) -> Span:
-    """Return the indexes of the time of an object, including the quotes of a string."""
+def time_span(shape: Shape, found: Match) -> Span:
+    """Return where the time of an object is."""
     start, end = found.span(shape.time)
     return start - shape.time_quotes, end + shape.time_quotes
 
@@ -577,7 +643,7 @@ def _is_plain_call(call: object) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    return re.fullmatch(_NAME, name.encode("utf-8", "replace")) is not None
+    return re.fullmatch(NAME, name.encode("utf-8", "replace")) is not None
 
 
 def _is_text(value: object) -> bool:
@@ -591,7 +657,7 @@ def _made(
     reports: list[Report],
     time_at: JsonNode | None,
 ) -> Shape | None:
-    pattern, by_number = _pattern(node, holes), _numbered(holes)
+    spelled, by_number = _pattern(node, holes), _numbered(holes)
     bodies = {piece_of(hole.node): number for number, hole in by_number.items() if hole.use is _Use.TEXT}
     others = {hole.key: number for number, hole in by_number.items() if hole.use is _Use.OTHER}
     time = next((others.pop(key) for key in TIME_KEYS if key in others), 0)
@@ -660,10 +726,10 @@ def _made(
     is_whole = sorted(number for each in said for number in (each.body, *each.more)) == sorted(bodies.values())
     has_all_values = sorted(at for each in said for at in each.values) == sorted(others.values())
     has_all_names = {each.name for each in said} | {each.tool for each in said} == {0, *names.values()}
-    if pattern is None or not (is_whole and has_all_values and has_all_names):
+    if spelled is None or not (is_whole and has_all_values and has_all_names):
         return None
     quotes = int(time > 0 and by_number[time].node.kind is JsonKind.STRING)
-    return Shape(pattern, said, [*_guards(node, by_number)], place, time, quotes)
+    return Shape(*spelled, said, [*_guards(node, by_number)], place, time, quotes)
 
 
 def _numbered(holes: list[_Hole]) -> dict[int, _Hole]:
@@ -680,17 +746,22 @@ def _begins_divided(texts: list[LazyNode], role: str) -> bool:
     return is_divided(line.data[texts[0].start - line.base : texts[0].end - line.base], pieces[0], role)
 
 
-def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
-    """Return a pattern for the bytes of a message with a subpattern for each hole, or None if it would be too long or
-    have too many holes."""
+def _pattern(node: LazyNode, holes: list[_Hole]) -> tuple[bytes, bytes] | None:
+    """Return a pattern for the bytes of a message with a subpattern for each hole, and the program that equals it, or
+    None if they would be too long."""
     data, base = node.line.data, node.line.base
     if len(holes) > MOST_HOLES:
         return None
     parts: list[bytes] = []
+    steps: list[bytes] = []
     at, size = node.start, 0
     for hole in holes:
-        parts += [re.escape(data[at - base : hole.node.start - base]), hole.pattern]
+        text = data[at - base : hole.node.start - base]
+        parts += [re.escape(text), hole.pattern]
+        steps += [literal(text), hole.program]
         size += hole.node.start - at
         at = hole.node.end
-    parts.append(re.escape(data[at - base : node.end - base]))
-    return b"".join(parts) if size + node.end - at <= LONGEST_SHAPE else None
+    rest = data[at - base : node.end - base]
+    parts.append(re.escape(rest))
+    steps.append(literal(rest))
+    return (b"".join(parts), b"".join(steps)) if size + node.end - at <= LONGEST_SHAPE else None

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import re
 
+from viewer.scan.records import Step, literal, step
 from viewer.syntax.json_tree import JsonText
 
 WORDS = rb"[ !#-;=?-\[\]-{}~]++"
 """A string that decides nothing, without its quotes: ASCII text without escapes and without the characters of marks."""
 NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?>\.[0-9]{1,15}+)?+(?![0-9.eE])"
 _ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?>\.[0-9]{1,20}+)?+(?>[eE][+-]?[0-9]{1,3}+)?+(?![0-9.eE])"
-_ANY = rb'(?:"(?>' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
+ANY = rb'(?:"(?>' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
 """Any scalar value that decides nothing."""
-PLAIN_LIST = rb"\[(?>" + _ANY + rb"(?>, *+" + _ANY + rb"){0,31}+)?+\]"
+PLAIN_LIST = rb"\[(?>" + ANY + rb"(?>, *+" + ANY + rb"){0,31}+)?+\]"
 """A short list of scalar values that decide nothing."""
 LONGEST_NESTED = 2048
 MOST_NESTED = 32
 """The maximum number of values in an object or an array that has a pattern."""
 _TOKEN = re.compile(
-    rb'(?P<key>"[^"\\\x00-\x1f]*+" *+:)|(?P<value>' + _ANY + rb")|(?P<other>[\[\]{},] *+| ++)",
+    rb'(?P<key>"[^"\\\x00-\x1f]*+" *+:)|(?P<value>' + ANY + rb")|(?P<other>[\[\]{},] *+| ++)",
 )
 
 
@@ -36,9 +37,15 @@ def nested_pattern(source: bytes) -> bytes | None:
             return None
         is_value = found.lastgroup == "value"
         count += is_value
-        parts.append(_ANY if is_value else re.escape(found[0]))
+        parts.append(ANY if is_value else re.escape(found[0]))
         at = found.end()
     return b"".join(parts) if count <= MOST_NESTED else None
+
+
+def nested_program(source: bytes) -> bytes:
+    """Return the program that equals the result of `nested_pattern`, if that is not None."""
+    found = _TOKEN.finditer(source)
+    return b"".join(step(Step.ANY) if each.lastgroup == "value" else literal(each[0]) for each in found)
 
 
 _VERBATIM = rb'[^"\\\x00-\x1f]*+'
@@ -54,6 +61,12 @@ MARKED_STRING = rb'"' + _VERBATIM + _USUAL + rb"(?>" + _UNUSUAL + _VERBATIM + _U
 """A string, as in `STRING`. The group matches the last escape that may spell any character, or that spells a control
 character or a lone carriage return; `places_with_signs` searches for these escapes. Common escapes are matched in a
 separate loop, which is faster than an alternation but takes longer to compile."""
+TEXT = rb'(?!"")' + MARKED_STRING
+"""A valid nonempty string in which every surrogate belongs to a pair."""
+ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
+"""An ASCII ID without escapes."""
+NAME = rb"[A-Za-z0-9_.:/-]++"
+"""The name of a tool or a speaker."""
 SCALAR = rb"(?:" + STRING + rb"|" + _ANY_NUMBER + rb"|true|false|null)"
 """Any scalar value."""
 LIST = rb"\[(?>" + SCALAR + rb"(?>, ?+" + SCALAR + rb")*+)?+\]"

@@ -1,0 +1,148 @@
+"""The expected result of each step of the programs for records: that of the pattern that it equals."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+from tests.support.native import accelerator
+from viewer.formats.json.known.values import ANY, ID, LIST, NAME, NUMBER, PLAIN_LIST, SCALAR, TEXT, WORDS
+from viewer.scan.records import (
+    HAS_ESCAPE,
+    MAY_LEAD,
+    Saying,
+    ShapePrograms,
+    Step,
+    items,
+    literal,
+    match_records,
+    match_values,
+    step,
+)
+from viewer.scan.text_signs import IS_SPELLED
+
+_STRING = rb'"[^"\\\x00-\x1f]*+(?>\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+"'
+_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")
+PATTERNS = {
+    Step.ID: ID,
+    Step.NAME: NAME,
+    Step.WORDS: WORDS,
+    Step.NUMBER: NUMBER,
+    Step.ANY: ANY,
+    Step.LIST: PLAIN_LIST,
+    Step.SCALAR: SCALAR,
+    Step.SCALARS: LIST,
+    Step.SPACE: rb"[ \t\r\n]*+",
+    Step.GOES_ON: rb"[,\]]",
+}
+_PAIRS = re.compile(rb'\\["\\nt]|\\r(?=\\n)|(\\(?:[/bfr]|u(?:[dD][89abAB]..\\u[dD]...|....)))', re.DOTALL)
+_WORDS = r"""
+" " " \ \" \\ \n \t \r \r\n \/ \b \f \x \u \u12 \u00e9 \ud83d \ude00 \ud83d\ude00 \uD83D\uDE00 \ud83d\u0041 \ud7ff
+\ue000 \ud83d\\ \u00g0 a Z 0 9 _.:/- é 🙂 < > | = c an - 1 12 0.5 1. .5 1e5 1E+12 e 1e1234 01
+123456789012345 1234567890123456789 true false null tru [ ] [1] [] , { } "x" ""
+"""
+PARTS = (*_WORDS.split(), " ", "  ", ", ", ",  ", "\t", "\n", "\r", "\x00", "\x1f", "\x7f", '["a", 1, true]')
+"""Parts of hostile text."""
+
+
+def hostile(chance: random.Random) -> bytes:
+    """Return a few parts, often in quotes or brackets."""
+    parts = chance.choices(PARTS, k=chance.choice((1, 2, 3, 6, 40)))
+    before, after = chance.choice((("", ""), ('"', '"'), ('"', '"'), ("[", "]"), ("-", "")))
+    between = chance.choice(("", "", ", "))
+    text = (before + between.join(parts) + after).encode()
+    return text.replace(b"9", chance.choice((b"9", b"\xff")), 1)
+
+
+def in_strings() -> Iterator[bytes]:
+    """Yield each part, also in strings and in lists."""
+    for part in PARTS:
+        yield from map(str.encode, (part, f'"{part}"', f'"an{part}{part}"', f"[{part}, {part}]", f"[1,{part}1]x"))
+    for count in (31, 32, 33, 34):
+        yield b"[" + b", ".join([b"1"] * count) + b"]"
+
+
+def cut(text: bytes) -> memoryview:
+    """Return the text before bytes that would complete an escape, a string, and a list."""
+    return memoryview(text + b'0041\\ude00"]')[: len(text)]
+
+
+def assert_steps(text: bytes) -> int:
+    """Check each step wherever it may begin. Return the number of matches."""
+    native, count, data = accelerator(), 0, cut(text)
+    for kind, pattern in PATTERNS.items():
+        match = re.compile(pattern, re.DOTALL).match
+        for at in range(len(text) + 1):
+            wanted = match(text, at)
+            found = match_values(native, data, at, 7, step(Step.OPENS, kind, Step.CLOSES), most=1)
+            assert [*found.values] == ([at + 7, wanted.end() + 7] if wanted else []), (kind, text, at)
+            assert [*found.ends] == ([wanted.end()] if wanted else [])
+            count += wanted is not None
+    return count + assert_strings(text)
+
+
+def assert_strings(text: bytes) -> int:
+    """Check the steps of strings. Return the number of matches."""
+    native, count, data = accelerator(), 0, cut(text)
+    strings, texts = re.compile(_STRING).match, re.compile(b"(" + TEXT + b")").match
+    for at in range(len(text) + 1):
+        wanted = strings(text, at)
+        found = match_values(native, data, at, 7, step(Step.BODY), most=1)
+        if wanted is None:
+            assert not len(found), (text, at)
+        else:
+            flags, is_plain = flags_of(wanted[0]), b"\\" not in wanted[0]
+            bounds = [at + 7 + is_plain, wanted.end() + 7 - is_plain]
+            assert [*found.values] == [*bounds, flags & ~MAY_LEAD], (text, at)
+        is_whole = wanted is not None and not _SURROGATE.search(wanted[0])
+        assert len(match_values(native, data, at, 7, step(Step.DELTA), most=1)) == is_whole, (text, at)
+        count += wanted is not None
+        wanted = texts(text, at)
+        shapes = ShapePrograms([step(Step.TEXT)], [[Saying(5, 1, 0, 0, 0, 0)]])
+        found = match_records(native, data, at, 7, shapes, [0], 0, [items(None)], 1, (1 << 20, 1 << 20))
+        if wanted is None:
+            assert not len(found) and not found.texts and not found.numbers, (text, at)
+            continue
+        assert [*found.groups] == [at, wanted.end(), *last_spelled(wanted)], (text, at)
+        assert found.flags == bytes([flags_of(wanted[0])]), (text, at)
+        assert [*found.texts] == [0, 0, wanted.end() - at]
+        is_plain = b"\\" not in wanted[0]
+        columns = found.numbers, found.message_starts, found.message_ends, found.bodies, found.body_ends, found.of_text
+        assert [column[0] for column in columns] == [
+            *(5, at + 7, wanted.end() + 7, at + 7 + is_plain, wanted.end() + 7 - is_plain, 0)
+        ]
+        count += 1
+    return count
+
+
+def flags_of(source: bytes) -> int:
+    """Return the flags of a string."""
+    is_spelled = any(found[1] for found in _PAIRS.finditer(source))
+    may_lead = source[1:2] in (b" ", b"\\", b"a", b"c")
+    return (b"\\" in source) * HAS_ESCAPE | is_spelled * IS_SPELLED | may_lead * MAY_LEAD
+
+
+def last_spelled(found: re.Match[bytes]) -> tuple[int, int]:
+    """Return where the last escape is that may spell any character."""
+    return found.span(2)
+
+
+def assert_records(chance: random.Random) -> None:
+    """Check which program of several matches, and how far they match, against one pattern for each."""
+    words = [b"a", b"ab", b"b", b'"x"', b"1", b" "]
+    texts = [[chance.choice(words) for _ in range(chance.randrange(1, 4))] for _ in range(3)]
+    programs = [b"".join(map(literal, parts)) + step(Step.SPACE) for parts in texts]
+    patterns = [re.compile(re.escape(b"".join(parts)) + rb"[ \t\r\n]*+") for parts in texts]
+    data = b"".join(chance.choice([*map(b"".join, texts), b" ", b"c"]) for _ in range(12))
+    found = match_records(accelerator(), data, 0, 0, ShapePrograms((), ()), (), 0, programs, 9, (0, 0))
+    at, order = 0, [0, 1, 2]
+    for number, end in zip(found.programs, found.ends, strict=True):
+        wanted = next(place for place in order if patterns[place].match(data, at))
+        assert number == wanted, data
+        order.remove(wanted)
+        order.insert(0, wanted)
+        match = patterns[wanted].match(data, at)
+        assert match and match.end() == end, data
+        at = end
+    assert len(found) == 9 or not any(pattern.match(data, at) for pattern in patterns), data

@@ -1,0 +1,258 @@
+"""Append messages of known shapes to a batch: as columns from the accelerator, or one by one."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+
+from viewer.columns.api import Column
+from viewer.formats.json.known.shapes import (
+    TURN_LEADS,
+    MatchedRecords,
+    Said,
+    Shape,
+    are_divided,
+    begins_turn,
+    is_divided,
+    names_of,
+    parts_of,
+    stated_ms,
+    time_span,
+    values_of,
+    with_names,
+)
+from viewer.model.events import ClosedBatch, Found
+from viewer.model.messages import Coding, Piece
+from viewer.reading.header import full_tool_name
+from viewer.scan.records import HAS_ESCAPE, MAY_LEAD, NAMED, Match
+
+Matched = tuple[Shape, Match]
+
+
+class ColumnAppender:
+    """Appends the messages of objects that the accelerator matched to a batch."""
+
+    def __init__(
+        self, batch: ClosedBatch, found: MatchedRecords, data: bytes | bytearray, at: int, base: int, signs: bytes
+    ) -> None:
+        """`at` is the index where the first record begins, and `signs` a mask of the texts that may have marks."""
+        self._batch = batch
+        self._columns = found.columns
+        self._shapes = found.shapes
+        self._data = data
+        self._at = at
+        self._base = base
+        self._signs = signs
+        self._said = {said.number: said for shape in set(found.shapes) for said in shape.messages}
+        self._plain = {number for number, said in self._said.items() if not (said.id or said.name or said.tool)}
+        """The numbers of the message shapes whose headers are complete."""
+        self._are_plain = all(shape.is_plain for shape in set(found.shapes))
+        self._guarded = any(shape.guards for shape in set(found.shapes))
+        self._next_named = 0
+        """The index in `named` of the next message with names."""
+        columns = found.columns
+        self._doubtful = [
+            row
+            for row, text in enumerate(columns.of_text)
+            if (signs[text] or columns.flags[text] & MAY_LEAD) and self._said[columns.numbers[row]].is_split
+        ]
+        """The messages whose text may be split at marks, or may begin a turn."""
+        self._signed = bytes(map(signs.__getitem__, columns.of_text))
+
+    def append(self, first: int, end: int, tools: dict[str, str]) -> int:
+        """Add the messages of the objects from `first` up to, but not including, `end`. Return the number of objects
+        before the first one whose shape does not determine its messages."""
+        end = self._first_unlike(first, end)
+        if not self._are_plain:
+            run = self._matches(first, end)
+            return append_one_by_one(self._batch, run, self._base, tools, self._marked) if run else 0
+        counts = self._columns.item_message_counts
+        low = counts[first - 1] if first else 0
+        divided = self._first_divided(low, counts[end - 1] if end > first else low)
+        end = bisect_right(counts, divided, first, end)
+        high = self._add_headers(low, counts[end - 1] if end > first else low, tools)
+        self._extend(low, high)
+        return bisect_right(counts, high, first, end) - first
+
+    def _first_unlike(self, first: int, end: int) -> int:
+        """Return the first object with a value that has another effect than in the example of its shape."""
+        if self._guarded:
+            for place in range(first, end):
+                shape = self._shapes[place]
+                if shape.guards and not shape.is_like(self._match(place)):
+                    return place
+        return end
+
+    def _first_divided(self, low: int, high: int) -> int:
+        """Return the first message, in this range, whose text is split at template marks."""
+        columns, data = self._columns, self._data
+        for row in self._doubtful[bisect_left(self._doubtful, low) : bisect_left(self._doubtful, high)]:
+            text = columns.of_text[row]
+            start, end = (self._at + columns.texts[3 * text + side] for side in (0, 2))
+            may_be = self._signs[text] or begins_turn(data, start)
+            if may_be and _is_divided(data, start, end, self._said[columns.numbers[row]]):
+                return row
+        return high
+
+    def _add_headers(self, low: int, high: int, tools: dict[str, str]) -> int:
+        """Add the headers and IDs of the messages in this range, up to the first reply to an unknown call. Return the
+        message after them."""
+        batch, data, named = self._batch, self._data, self._columns.named
+        codes, known, plain, said_by = batch.codes, batch.numbers, self._plain, self._said
+        code_of: dict[int, int] = {}
+        at = self._next_named
+        while at < len(named) and named[at] < low:
+            at += NAMED
+        for row, number in enumerate(self._columns.numbers[low:high], low):
+            code = code_of.get(number)
+            if code is not None:
+                codes.append(code)
+                continue
+            said, names = said_by[number], ""
+            if number in plain:
+                code_of[number] = code = self._code(said, names)
+                codes.append(code)
+                continue
+            if said.id:
+                call_id = data[named[at + 1] + 1 : named[at + 2] - 1].decode()
+                if said.is_named_by_call:
+                    if call_id not in tools:
+                        self._next_named = at
+                        return row
+                    names = tools[call_id]
+                batch.id_rows.append(len(codes))
+                batch.ids.append(call_id)
+            if said.name or said.tool:
+                names = _names(data, named[at + 3 : at + NAMED], said)
+            code = known.get((said.number, names))
+            if code is None:
+                code = self._code(said, names)
+            if said.is_call and said.id and (tool := batch.headers[code][0].recipient) is not None:
+                tools[call_id] = tool
+            codes.append(code)
+            at += NAMED
+        self._next_named = at
+        return high
+
+    def _code(self, said: Said, names: str) -> int:
+        """Return the index of a header, adding it if necessary."""
+        batch = self._batch
+        code = batch.numbers.get((said.number, names))
+        if code is None:
+            code = batch.numbers[said.number, names] = len(batch.headers)
+            batch.headers.append((with_names(said, names) if names else said.header, said.ending))
+        return code
+
+    def _extend(self, low: int, high: int) -> None:
+        """Add the other columns of the messages in this range."""
+        batch, columns = self._batch, self._columns
+        batch.starts.extend(columns.message_starts[low:high])
+        batch.ends.extend(columns.message_ends[low:high])
+        batch.body_starts.extend(columns.bodies[low:high])
+        batch.body_ends.extend(columns.body_ends[low:high])
+        batch.escaped += bytes([columns.flags[text] & HAS_ESCAPE for text in columns.of_text[low:high]])
+        batch.signed += self._signed[low:high]
+
+    @cached_property
+    def _marked(self) -> set[int]:
+        """Return the indexes of the texts that may have marks."""
+        texts = self._columns.texts
+        return {self._at + texts[3 * text] for text, is_signed in enumerate(self._signs) if is_signed}
+
+    def _matches(self, first: int, end: int) -> list[Matched]:
+        return [(self._shapes[place], self._match(place)) for place in range(first, end)]
+
+    def _match(self, place: int) -> Match:
+        return self._columns.match(place, self._data)
+
+
+def _names(data: bytes | bytearray, bounds: Column, said: Said) -> str:
+    """Do what `names_of` does for a message that names a speaker or a tool, given the bounds of both."""
+    name = data[bounds[0] : bounds[1]].decode() if said.name else ""
+    return f"{name}\n{full_tool_name(data[bounds[2] : bounds[3]].decode())}" if said.tool else name
+
+
+def append_one_by_one(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], signs: set[int]) -> int:
+    """Add the messages of these objects to a batch. Return the number of objects before the first one whose shape does
+    not determine its messages. `signs` are the indexes of the bodies that may have marks."""
+    data, numbers, codes, escaped = run[0][1].string, batch.numbers, batch.codes, batch.escaped
+    starts, ends, body_starts, body_ends = batch.starts, batch.ends, batch.body_starts, batch.body_ends
+    signed, find = batch.signed, data.find
+    for count, (shape, found) in enumerate(run):
+        regs = found.regs
+        for said in shape.split:
+            if said.more:
+                if are_divided(data, 0, parts_of(said, found, 0)):
+                    return count
+                continue
+            start, end = regs[said.body]
+            may_be = start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
+            if may_be and _is_divided(data, start, end, said):
+                return count
+        time_ms = stated_ms(shape, found) if shape.time else None
+        if shape.time and time_ms is None:
+            return count
+        own_start, own_end = regs[0]
+        for said in shape.messages:
+            names = ""
+            if said.id:
+                start, end = regs[said.id]
+                call_id = data[start + 1 : end - 1].decode()
+                if said.is_named_by_call:
+                    if call_id not in tools:
+                        return count
+                    names = tools[call_id]
+                batch.id_rows.append(len(codes))
+                batch.ids.append(call_id)
+            if said.name or said.tool:
+                names = names_of(said, found, "")
+            code = numbers.get((said.number, names))
+            if code is None:
+                code = numbers[said.number, names] = len(batch.headers)
+                batch.headers.append((with_names(said, names) if names else said.header, said.ending))
+                if said.places:
+                    batch.places[code] = said.places
+            if said.is_call and said.id and (tool := batch.headers[code][0].recipient) is not None:
+                tools[call_id] = tool
+            if said.values:
+                batch.value_rows.append(len(codes))
+                batch.values.append(values_of(said, found))
+            if time_ms is not None:
+                start, end = time_span(shape, found)
+                batch.time_rows.append(len(codes))
+                batch.times.append(time_ms)
+                batch.time_starts.append(base + start)
+                batch.time_ends.append(base + end)
+            start, end = regs[said.body]
+            if said.more:
+                batch.pieces[len(codes)] = parts_of(said, found, base)
+                body_starts.append(base + own_start)
+                body_ends.append(base + own_end)
+                escaped.append(False)
+                signed.append(False)
+            elif find(b"\\", start, end) < 0:
+                body_starts.append(base + start + 1)
+                body_ends.append(base + end - 1)
+                escaped.append(False)
+                signed.append(start in signs)
+            else:
+                body_starts.append(base + start)
+                body_ends.append(base + end)
+                escaped.append(True)
+                signed.append(start in signs)
+            codes.append(code)
+            starts.append(base + own_start)
+            ends.append(base + own_end)
+            if said.reports:
+                first, last = regs[shape.reports_at]
+                number = batch.first + len(batch) - 1
+                for rule, reason in said.reports:
+                    batch.found.append((len(batch) - 1, Found(rule, reason, base + first, base + last, number)))
+    return len(run)
+
+
+def _is_divided(data: bytes | bytearray, start: int, end: int, said: Said) -> bool:
+    raw = bytes(memoryview(data)[start:end])
+    is_plain = b"\\" not in raw
+    piece = Piece(start + 1, end - 1, Coding.PLAIN) if is_plain else Piece(start, end, Coding.JSON_STRING)
+    return is_divided(raw, piece, said.header.role)

@@ -224,8 +224,8 @@ class _Rows:
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
     def _may_spell_any(self, kinds: list[PlainKind | None], objects: bytes) -> bool:
-        """True if a call has an escape that may spell any letter. `kinds` has the kind of each message that needs a
-        check, and `objects` its flags, if they are known. A string with flags has no such escape."""
+        """True if a call contains a `\\u` escape, which may be part of a deadline key. `kinds` has the kind of each
+        message that needs a check, and `objects` contains its flags if known. A string with flags has no escape."""
         data = self._data
         for row, kind, flags in zip(self._rows, kinds, objects or bytes(len(kinds)), strict=True):
             is_unknown = kind is not None and kind.is_call and not flags
@@ -234,7 +234,7 @@ class _Rows:
         return False
 
     def _are_objects(self, firsts: list[int]) -> list[bool]:
-        """Return, for each message that needs a check, whether its body begins like an object."""
+        """Return a flag for each message that needs a check: true if its body begins like a JSON object."""
         data, begins, may_begin = self._data, BEGINS_OBJECT.match, _MAY_BEGIN_OBJECT.match
         leads = [data[firsts[row]] for row in self._rows]
         return [

@@ -41,7 +41,7 @@ def find_unexplained(data: bytes, leads: Positions) -> Positions:
     return np.concatenate((places[~is_explained], leads[leads >= len(words)]))
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def native_pictographs() -> bytes:
     """Return the flags from `_pictographs`, packed into bits."""
     return np.packbits(_pictographs(), bitorder="little").tobytes()

@@ -10,7 +10,7 @@ _SIDES = 64
 """The number of values of the low bits of a byte."""
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def hidden_spellings() -> bytes:
     """Return a bit for each first byte in `HIDING_LEADS` and the low bits of the next two bytes: 1 if they may begin a
     hidden character."""

@@ -244,9 +244,9 @@ class Shape:
         self.time_quotes = time_quotes
         """The number of bytes on either side that belong to the time: 1 for the quotes of a string, otherwise 0."""
         self.next = self
-        """The shape that followed this one the last time."""
+        """The shape of the message that last followed a message of this shape."""
         self.is_plain = not time and not any(said.more or said.reports or said.values for said in messages)
-        """True if all that differs between the messages is their bodies, IDs, and names."""
+        """True if the messages differ only in their bodies, IDs, and names."""
         self.headers: dict[tuple[int, str], Header] = {}
         """The headers completed with names, by the number of the message and the names."""
 
@@ -467,7 +467,7 @@ def stated_ms(shape: Shape, found: Match) -> int | None:
 
 
 def time_span(shape: Shape, found: Match) -> Span:
-    """Return where the time of an object is."""
+    """Return the indexes of the time of an object, including the quotes of a string."""
     start, end = found.span(shape.time)
     return start - shape.time_quotes, end + shape.time_quotes
 
@@ -747,8 +747,8 @@ def _begins_divided(texts: list[LazyNode], role: str) -> bool:
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> tuple[bytes, bytes] | None:
-    """Return a pattern for the bytes of a message with a subpattern for each hole, and the program that equals it, or
-    None if they would be too long."""
+    """Return a pattern for the bytes of a message with a subpattern for each hole, and the equivalent program; None
+    if they would be too long or have too many holes."""
     data, base = node.line.data, node.line.base
     if len(holes) > MOST_HOLES:
         return None

@@ -17,7 +17,6 @@ import numpy as np
 from tests.support.native import accelerator
 from viewer.checks.batches import REASONS
 from viewer.checks.hidden_numpy import find_unexplained, native_pictographs
-from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.checks.plain_calls import DEADLINE, FITS, MISFITS, object_flags
 from viewer.checks.prefilter_numpy import native_literal
 from viewer.formats.text.openchatml import GRAMMAR_2_2
@@ -25,7 +24,7 @@ from viewer.reading.bodies import string_data
 from viewer.scan.blocks import Frames, find_frames
 from viewer.scan.headers import IRREGULAR, HeaderMemo
 from viewer.scan.native_frames import ROW, find_native_frames
-from viewer.syntax.characters import HIDING_LEADS
+from viewer.syntax.characters import HIDING_LEADS, hidden_spellings
 from viewer.syntax.json_text import known_object, plain_object, read_json
 from viewer.syntax.utf8 import is_utf8
 from viewer.tools.arguments import Schematic

@@ -7,9 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.scan.blocks import Positions, Words, words_view
-from viewer.syntax.characters import HIDING_LEADS, PICTOGRAPHS, SKIN_COLORS
+from viewer.syntax.characters import HIDING_LEADS, PICTOGRAPHS, SKIN_COLORS, hidden_spellings
 
 _Flags = NDArray[np.bool_]
 

@@ -26,10 +26,9 @@ from viewer.checks.check import (
     Noted,
     Trigger,
 )
-from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.checks.prefilter import Bodies, Places, Test, compile_plain, in_source, leaves_of, places_of
 from viewer.scan.text_signs import SIGNS
-from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, MAY_HIDE_BY_LEAD
+from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, MAY_HIDE_BY_LEAD, hidden_spellings
 
 LONGEST_LITERAL = 26
 _NO_BYTES = bytes(4 * 256)

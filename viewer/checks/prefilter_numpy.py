@@ -30,10 +30,9 @@ from viewer.checks.check import (
     Trigger,
 )
 from viewer.checks.hidden_numpy import native_pictographs
-from viewer.checks.hidden_spellings import hidden_spellings
 from viewer.checks.prefilter import leaves_of, predicates_of
 from viewer.scan.blocks import MESSAGE_LENGTH, Bytes, Positions, Words, words_view
-from viewer.syntax.characters import HIDING_LEADS
+from viewer.syntax.characters import HIDING_LEADS, hidden_spellings
 
 Rows: TypeAlias = NDArray[np.bool_]
 """One flag per message."""

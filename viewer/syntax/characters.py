@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from viewer.cache import lazy_regex
 
@@ -96,6 +97,8 @@ MAY_HIDE_BY_LEAD = tuple((lead, lazy_regex(pattern)) for lead, pattern in _MAY_H
 because most first bytes are rare."""
 HIDING_LEADS = b"".join(_MAY_HIDE)
 """First bytes of hidden characters beyond ASCII."""
+_SIDES = 64
+"""The number of values of the low bits of a byte."""
 _BASIC = _up_to_ffff(_PICTOGRAPH.strip("[]") + ZERO_WIDTH)
 _ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"
 """A character that begins no emoji and no hidden run. Ranges beyond U+FFFF would be tried one by one."""
@@ -150,3 +153,19 @@ def plain_name(text: str, longest: int) -> str:
         printed = (char for char in cut if char.isspace() or unicodedata.category(char) not in _UNPRINTED)
         cut = "".join(" " if char.isspace() else char for char in printed)
     return cut.strip() if len(text) <= longest else cut[: longest - 1] + "…"
+
+
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
+def hidden_spellings() -> bytes:
+    """Return a bit for each first byte in `HIDING_LEADS` and the low bits of the next two bytes: 1 if they may begin a
+    hidden character."""
+    count = len(HIDING_LEADS) * _SIDES * _SIDES
+    text, others = bytearray(b" " * 4 * count), bytes(range(0x80, 0x80 + _SIDES))
+    text[0::4] = b"".join(bytes((lead,)) * _SIDES * _SIDES for lead in HIDING_LEADS)
+    text[1::4] = b"".join(bytes((other,)) * _SIDES for other in others) * len(HIDING_LEADS)
+    text[2::4] = others * _SIDES * len(HIDING_LEADS)
+    flags = bytearray(count // 8)
+    for found in MAY_HIDE.finditer(bytes(text)):
+        place = found.start() // 4
+        flags[place >> 3] |= 1 << (place & 7)
+    return bytes(flags)

@@ -61,9 +61,12 @@ class Sides(Struct, frozen=True):
     def _detour(self, at: int, place: int, step: int) -> tuple[int, int]:
         """Return how many edited words precede the next equal words in the shown text and in the source: two in a row,
         or one at the same distance. Return zeros if no such words are near."""
-        near = near_of(self.shown[at]) if 0 <= at < len(self.shown) else 0
+        if not (0 <= at < len(self.shown) and 0 <= place < len(self.source)):
+            return 0, 0
+        near = near_of(self.shown[at])
         ahead, before = _ahead(self.shown, at, step, near), _ahead(self.source, place, step, near)
-        if not any(key & CONTENT for key in {*ahead}.intersection(before)):
+        common = {*ahead}.intersection(before)
+        if not common or not any(key & CONTENT for key in common):
             return 0, 0  # the usual case
         for skipped, left in _WIDE_DETOURS if ahead[0] & UNSPACED_WORD else _DETOURS:
             if skipped + 1 >= len(ahead) or left + 1 >= len(before):
@@ -85,7 +88,7 @@ def _ahead(keys: memoryview, at: int, step: int, near: int) -> list[int]:
     """Return the keys of the next `near` words in one direction."""
     if step > 0:
         return keys[at : at + near].tolist()
-    return keys[max(0, at + 1 - near) : at + 1].tolist()[::-1] if at >= 0 else []
+    return keys[max(0, at + 1 - near) : at + 1].tolist()[::-1]
 
 
 def _detours(gap: int) -> Sequence[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from viewer.document.redaction.redactor import Redactor
 
 LONGEST_EXCERPT = 512
+_READ_TOGETHER = 64 * 1024
+"""The number of bytes to read at once for excerpts."""
 PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
@@ -135,6 +137,25 @@ class Quotes:
     def excerpt(self, start: int, end: int) -> str:
         """Return the start of the text between two offsets."""
         return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
+
+    def excerpts(self, spans: Iterable[Span], longest: int) -> Iterator[str]:
+        """Yield the start of each of these texts, which are in ascending order: at most `longest` bytes. Neighbors are
+        read together."""
+        waiting: list[Span] = []
+        for start, end in spans:
+            span = start, min(end, start + longest)
+            if waiting and span[1] - waiting[0][0] > _READ_TOGETHER:
+                yield from self._texts(waiting)
+                waiting.clear()
+            waiting.append(span)
+        yield from self._texts(waiting)
+
+    def _texts(self, spans: Sequence[Span]) -> Iterator[str]:
+        if spans:
+            first = spans[0][0]
+            data = self._read(first, max(end for _, end in spans))
+            for start, end in spans:
+                yield data[start - first : end - first].decode("utf-8", "replace")
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """Return the line of a finding, cut around its position, and the columns, from 0, of its start and end."""

@@ -22,7 +22,7 @@ from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
 from viewer.formats.detect import HEAD, LONG_HEAD
 from viewer.index.calls import CallLink
-from viewer.index.findings import MOST_PER_CODE
+from viewer.index.findings import MOST_PER_CODE, Kept
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed
@@ -235,6 +235,10 @@ class Tally:
             if each.start >= start and (each.message is None or each.message > after)
         }
 
+    def kept_between(self, first: int, end: int) -> Kept:
+        """Count the diagnostics that are kept between two offsets, for each code over the cap."""
+        return self._analysis.findings.kept_between(first, end)
+
     def diagnostics(self, severity: str) -> int:
         """Return how many diagnostics have this severity, including those not kept."""
         return self._analysis.findings.total(severity)
@@ -259,7 +263,7 @@ class Document:
         self.name = source.name
         self.under = under
         self._options = options
-        self._most_per_code = MOST_PER_CODE
+        self._caps: tuple[int, Kept | None] = MOST_PER_CODE, None
         self._format = format
         self.revision = 0
         """The number of times that reading was restarted from the start of the input."""
@@ -271,7 +275,7 @@ class Document:
         """Start reading this source from its first byte."""
         self.rewrites.begin(source)
         read = partial(self.rewrites.read, source)
-        reading = self._reading = Reading(source, detection, read, self._backend, self._options, self._most_per_code)
+        reading = self._reading = Reading(source, detection, read, self._backend, self._options, self._caps)
         self._quotes = Quotes(reading.analysis, reading.places, read)
         self.tally = Tally(reading.analysis)
         self.stored = StoredInput(source)
@@ -458,10 +462,10 @@ class Document:
         """Spans and headers of all messages. For counting only; views must not use it."""
         return self._analysis.index
 
-    def keep_per_code(self, most: int) -> Document:
-        """Keep at most this many diagnostics per code, 0 for all. Call this before reading."""
-        self._most_per_code = most
-        self._reading.keep_per_code(most)
+    def keep_per_code(self, most: int, before: Kept | None = None) -> Document:
+        """Keep at most this many diagnostics per code, counting those of `before`; 0 for all. Call this first."""
+        self._caps = most, before
+        self._reading.keep_per_code(most, before)
         return self
 
     def project(

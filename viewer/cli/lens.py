@@ -137,7 +137,7 @@ def command(
     differs = has_said = False
     for document in inputs:
         if document.detection.format not in READERS:
-            raise ViewerError(f"{document.name}: lens compares text formats only")
+            raise ViewerError(f"{document.name}: lens compares OpenChatML and Harmony text only")
         comparison = retried(document, partial(compare, document, None if whole else LIMIT, skips_refused=not is_debug))
         if is_debug and not as_json and not has_said:
             say("DEBUG view: the columns include hidden messages.")

@@ -97,7 +97,7 @@ def test_only_text_formats_are_compared(forged: Path) -> None:
     sample = ROOT / "valid" / "responses" / "refusal.in.json"
     result = run("lens", sample)
     assert (result.code, result.out) == (2, "")
-    assert result.err == f"ocmlview: {sample}: lens compares text formats only\n"
+    assert result.err == f"ocmlview: {sample}: lens compares OpenChatML and Harmony text only\n"
     assert run("check", "--lens", sample).out == run("check", sample).out
     for name in ("2.3", ""):
         result = run("lens", "--as", f"2.2,{name}", forged)

@@ -55,7 +55,7 @@ def test_the_title_says_how_many_policies_refuse(chat: Path) -> None:
         (["-d", broken], f"{len(POLICIES)} policies · {len(POLICIES) - 2} refuse, the others produce the same prompt"),
         (["-d", chat], f"{len(POLICIES)} policies · 3 different prompts"),
         (["-d", "--policy", "keep", chat], "1 policy"),
-        (["-d", "--policy", "keep,openchatml-2.0", chat], "2 policies · the same prompt"),
+        (["-d", "--policy", "keep,openchatml-2.0", chat], "2 policies · all produce the same prompt"),
     ]
     for given, title in titles:
         assert run("next", *given).out.splitlines()[0].partition(" · ")[2] == title

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,10 +16,12 @@ from tests.support.cases import each
 from tests.support.chance_documents import chance_document
 from tests.support.program import run
 from tests.support.samples import Sample, samples
+from viewer.document import document as document_module
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
+from viewer.insight.replay import player as player_module
 from viewer.insight.replay import window
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.player import Player, go_to, go_to_event
@@ -345,6 +348,28 @@ def test_the_end_of_a_long_text_is_read_from_an_earlier_place(
         assert end.document.message_count < 0.8 * len(document.index) or format in OFTEN_WHOLE
     end.seek(document.size - 10)
     assert end.skipped.messages > 10
+    if UNREADABLE.sub('"soon"', LONG[format]) != LONG[format]:
+        for module in (document_module, player_module):
+            monkeypatch.setattr(module, "MOST_PER_CODE", 20)
+        check_windows_of_a_text_with_many_problems(tmp_path / "run", format, audience)
+
+
+UNREADABLE = re.compile(r'(?<="timestamp": )"[^"]*"|(?<="ts": )[\d.e+]+|(?<="created": )\d+')
+
+
+def check_windows_of_a_text_with_many_problems(path: Path, format: str, audience: Audience) -> None:
+    """Diagnostics over the cap are dropped, unless the end user sees their message. Windows keep the same ones."""
+    path.write_text(UNREADABLE.sub('"soon"', LONG[format]), "utf-8")
+    document = open_document(str(path), format=FORMATS.get(format, format), most_per_code=20)
+    assert document.tally.unlisted
+    whole, end = Player(document, audience), Player(document, audience, size=(80, 8))
+    windows = 0
+    for at in Random(8).choices(range(document.size + 1), k=12):
+        whole.seek(at)
+        end.seek(at)
+        assert last_rows(end, 4) == last_rows(whole, 4), at
+        windows += end.document.message_count < len(whole.document.index)
+    assert windows >= (4 if format == "codex" else 8 if audience.strict else 11)
 
 
 def last_rows(player: Player, count: int) -> list[Line]:

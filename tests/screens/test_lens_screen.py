@@ -83,7 +83,7 @@ async def test_a_narrow_screen_shows_the_chosen_format_and_another_one(forged: P
 
 async def test_only_text_formats_are_compared() -> None:
     async with running(ROOT / "valid" / "responses" / "refusal.in.json", keys=("d", "V")) as pilot:
-        assert said(pilot) == "The lens compares text formats only."
+        assert said(pilot) == "The lens compares OpenChatML and Harmony text only."
 
 
 @pytest.mark.slow

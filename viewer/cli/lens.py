@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import groupby
 
 import click
@@ -12,23 +12,22 @@ from msgspec import Struct
 from viewer.cli import completion, options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.inputs import Inputs, retried
-from viewer.cli.output import Output, long_table_lines
+from viewer.cli.output import Output
 from viewer.document.document import Document
 from viewer.errors import ViewerError
 from viewer.insight.lens.readings import LIMIT, READERS, READS, Reading, agreed, readings
-from viewer.insight.lens.rows import Cell, Rank, Row, RowTable, first_difference, row_table
-from viewer.insight.lens.words import SHORT_NAMES, cell_words, sentence
+from viewer.insight.lens.rows import Rank, RowTable, first_difference, row_table
+from viewer.insight.lens.words import SHORT_NAMES
 from viewer.model.visibility import END_USER, Audience, Reveal
+from viewer.render.insight.lens import lens_objects, lens_sentences, lens_table
 from viewer.render.json_lines import encode
 from viewer.render.number_format import counted
-from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Printable, StyleRole, trusted
 from viewer.render.title import rule
-from viewer.render.width import cells, lines_of
+from viewer.render.width import lines_of
 from viewer.rules.structure import W_FORMAT_DIFFERS
 from viewer.sources.limits import size_text
 
-_SOURCE_WIDTH = 48
 _RANKS = {None: None, "differ": Rank.LABEL, "visibility": Rank.VISIBILITY}
 """The least serious rank to show, by the value of --only."""
 
@@ -139,7 +138,7 @@ def command(
     differs = has_said = False
     for document in inputs:
         if document.detection.format not in READERS:
-            raise ViewerError(f"{document.name}: lens compares text formats only")
+            raise ViewerError(f"{document.name}: lens compares OpenChatML and Harmony text only")
         comparison = retried(document, partial(compare, document, None if whole else LIMIT, skips_refused=not is_debug))
         if is_debug and not as_json and not has_said:
             say("DEBUG view: the columns include hidden messages.")
@@ -225,26 +224,9 @@ def _summary(
 def _json(
     comparison: Comparison, readings: Sequence[Reading], found: RowTable, rank: Rank | None, name: str | None
 ) -> Iterator[Printable]:
-    for row in found.up_to(rank):
-        each_cell = {each.format: _cell_object(cell) for each, cell in zip(readings, row.cells, strict=True)}
-        yield encode(
-            {"kind": "lens", "span": row.span, "rank": row.rank.word if row.rank else None, "readings": each_cell}, name
-        )
+    yield from lens_objects(found, readings, rank, name)
     verdicts = {each.format: each.verdict for each in readings}
     yield encode(_summary(comparison, verdicts, {**found.counts()}), name)
-
-
-def _cell_object(cell: Cell | None) -> dict[str, object] | None:
-    if cell is None:
-        return None
-    message = cell.message
-    return {
-        "visible": message.is_shown,
-        "message": message.number,
-        "role": message.header.role,
-        "channel": message.header.channel_given,
-        "part": cell.part,
-    }
 
 
 def _table(
@@ -258,32 +240,5 @@ def _table(
         Part(trusted(f"chosen: {comparison.chosen} ({detected}) · {counted(number, 'disagreement')} on visibility")),
     )
     yield ()
-    heads = ("", "bytes", *(SHORT_NAMES[each.format] for each in readings), "source")
-    spelled = cache(style.name)
-    signs = {None: trusted(""), Rank.VISIBILITY: style.words(style.signs.severity("error"))}
-
-    def words(row: Row) -> list[SafeText]:
-        return [signs.get(row.rank, signs[None]), *(spelled(cell_words(cell)) for cell in row.cells)]
-
-    def place(row: Row) -> SafeText:
-        return trusted(f"{row.span[0]:,}-{row.span[1]:,}")
-
-    verdicts = [trusted(""), *(trusted(each.verdict) for each in readings)]
-    different, longest = [{each} for each in verdicts], len("verdict")
-    for row in found.up_to(rank):  # iterate twice, because keeping the rows of a large file would need much memory
-        longest = max(longest, len(place(row)))
-        for column, text in zip(different, words(row), strict=True):
-            column.add(text)
-    first, *rest = (max(map(cells, column)) for column in different)
-
-    def table() -> Iterator[list[SafeText]]:
-        for row in found.up_to(rank):
-            source = style.spell(sanitize_line(document.quotes.excerpt(*row.span), _SOURCE_WIDTH))
-            sign, *others = words(row)
-            yield [sign, place(row), *others, source]
-        yield [verdicts[0], trusted("verdict"), *verdicts[1:], trusted("")]
-
-    yield from long_table_lines(heads, table(), [first, longest, *rest, 0], output.width, style)
-    for row in found.up_to(Rank.VISIBILITY):
-        yield ()
-        yield (Part(style.name(f"{row.span[0]:,}: {sentence(row, readings)}")),)
+    yield from lens_table(found, readings, rank, document.quotes.excerpts, output.width, style)
+    yield from lens_sentences(found, readings, style)

@@ -263,8 +263,9 @@ def _agreement(outcomes: list[Outcome]) -> str:
     refusing = f"{counted(refused, 'refuses', 'refuse')}, " if refused else ""
     if others == 1:
         return f"{refusing}the other one produces a prompt" if refused else ""
-    same = "the same prompt" if prompts == 1 else f"{prompts} different prompts"
-    return f"{refusing}the others produce {same}" if refused else same
+    if refused:
+        return f"{refusing}the others produce {'the same prompt' if prompts == 1 else f'{prompts} different prompts'}"
+    return "all produce the same prompt" if prompts == 1 else f"{prompts} different prompts"
 
 
 def _row(outcome: Outcome) -> list[Cell]:

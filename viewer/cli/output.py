@@ -148,14 +148,6 @@ def table_lines(heads: Sequence[str], rows: Sequence[Sequence[Cell]], width: int
     yield from _laid_out(heads, texts, widths, numeric, width, style)
 
 
-def long_table_lines(
-    heads: Sequence[str], rows: Iterable[Sequence[SafeText]], widths: Sequence[int], width: int, style: Style
-) -> Iterator[Line]:
-    """Lay out a table of text cells without keeping its rows in memory. `widths` has the width of each column."""
-    widest = [max(len(head), column) for head, column in zip(heads, widths, strict=True)]
-    yield from _laid_out(heads, rows, widest, [False] * len(heads), width, style)
-
-
 def _laid_out(
     heads: Sequence[str],
     texts: Iterable[Sequence[SafeText]],

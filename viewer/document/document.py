@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
 from viewer.formats.detect import HEAD, LONG_HEAD
 from viewer.index.calls import CallLink
-from viewer.index.findings import MOST_PER_CODE
+from viewer.index.findings import MOST_PER_CODE, Kept
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from viewer.document.redaction.redactor import Redactor
 
 LONGEST_EXCERPT = 512
+_READ_TOGETHER = 64 * 1024
+"""The number of bytes to read at once for excerpts."""
 PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
@@ -136,6 +138,25 @@ class Quotes:
         """Return the text between two offsets, cut to the length of an excerpt."""
         return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
 
+    def excerpts(self, spans: Iterable[Span], longest: int) -> Iterator[str]:
+        """Yield the start of each of these texts, which are in ascending order: at most `longest` bytes. Neighbors are
+        read together."""
+        waiting: list[Span] = []
+        for start, end in spans:
+            span = start, min(end, start + longest)
+            if waiting and span[1] - waiting[0][0] > _READ_TOGETHER:
+                yield from self._texts(waiting)
+                waiting.clear()
+            waiting.append(span)
+        yield from self._texts(waiting)
+
+    def _texts(self, spans: Sequence[Span]) -> Iterator[str]:
+        if spans:
+            first = spans[0][0]
+            data = self._read(first, max(end for _, end in spans))
+            for start, end in spans:
+                yield data[start - first : end - first].decode("utf-8", "replace")
+
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """Return the line of a finding, cut around its position, and the columns, from 0, of its start and end."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
@@ -214,6 +235,10 @@ class Tally:
             if each.start >= start and (each.message is None or each.message > after)
         }
 
+    def kept_between(self, first: int, end: int) -> Kept:
+        """Count the diagnostics that are kept between two offsets, for each code over the cap."""
+        return self._analysis.findings.kept_between(first, end)
+
     def diagnostics(self, severity: str) -> int:
         """Return how many diagnostics have this severity, including those not kept."""
         return self._analysis.findings.total(severity)
@@ -238,7 +263,7 @@ class Document:
         self.name = source.name
         self.under = under
         self._options = options
-        self._most_per_code = MOST_PER_CODE
+        self._caps: tuple[int, Kept | None] = MOST_PER_CODE, None
         self._format = format
         self.revision = 0
         """The number of times that reading was restarted from the start of the input."""
@@ -250,7 +275,7 @@ class Document:
         """Start reading this source from its first byte."""
         self.rewrites.begin(source)
         read = partial(self.rewrites.read, source)
-        reading = self._reading = Reading(source, detection, read, self._backend, self._options, self._most_per_code)
+        reading = self._reading = Reading(source, detection, read, self._backend, self._options, self._caps)
         self._quotes = Quotes(reading.analysis, reading.places, read)
         self.tally = Tally(reading.analysis)
         self.stored = StoredInput(source)
@@ -437,10 +462,10 @@ class Document:
         """The index of all messages, shown or hidden. For counting only; views must not use it."""
         return self._analysis.index
 
-    def keep_per_code(self, most: int) -> Document:
-        """Keep at most this many diagnostics per code, 0 for all. Call this before reading."""
-        self._most_per_code = most
-        self._reading.keep_per_code(most)
+    def keep_per_code(self, most: int, before: Kept | None = None) -> Document:
+        """Keep at most this many diagnostics per code, counting those of `before`; 0 for all. Call this first."""
+        self._caps = most, before
+        self._reading.keep_per_code(most, before)
         return self
 
     def project(

@@ -12,6 +12,7 @@ from viewer.checks.text import find_nul
 from viewer.document.backend import BIG, MANY, PLAIN, Backend, forced_backend, load_backend
 from viewer.document.positions import Positions
 from viewer.formats import FORMATS, Detection, body_of_ids
+from viewer.index.findings import Kept
 from viewer.model.events import Event
 from viewer.model.messages import Span
 from viewer.reading.format import ReadOptions
@@ -74,8 +75,9 @@ class Reading:
         read: Read,
         backend: BackendChoice,
         options: ReadOptions | None,
-        most_per_code: int,
+        caps: tuple[int, Kept | None],
     ) -> None:
+        """`caps` are the arguments of `keep_per_code`."""
         self.source = source
         self.detection = detection
         self.places = Positions(read)
@@ -94,7 +96,7 @@ class Reading:
         self._parser = Parser(FORMATS[detection.format], options, batches=not source.only)
         self._noise = Noise()
         self._has_reported_fault = False
-        self.keep_per_code(most_per_code)
+        self.keep_per_code(*caps)
         if source.only:
             from viewer.index.one_transcript import OneTranscript
 
@@ -102,10 +104,12 @@ class Reading:
         if source.converted:
             self.analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
 
-    def keep_per_code(self, most: int) -> None:
-        """Keep at most this many diagnostics per code, 0 for all."""
+    def keep_per_code(self, most: int, before: Kept | None) -> None:
+        """Keep at most this many diagnostics per code, 0 for all. Those of `before` count, too."""
         self._most_per_code = most
         self.analysis.findings.keep(most)
+        if before is not None:
+            self.analysis.findings.continue_after(before)
 
     def redetect(self, detection: Detection) -> None:
         """Adopt the result of detecting the same format again from a longer head of the input."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 
+from msgspec import Struct
+
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.rules import RULES
 
@@ -16,6 +18,14 @@ _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
 _GROWS = [RULES[code].grows for code, _ in _KINDS]
 _SEVERITIES = [RULES[code].severity.value for code, _ in _KINDS]
 _BLANK_BLOCK = 4096
+
+
+class Kept(Struct, frozen=True):
+    """The number of diagnostics that were kept, by code."""
+
+    listed: dict[str, int]
+    shown: dict[str, int]
+    """Those of messages that the end user sees, listed or spare."""
 
 
 class Findings:
@@ -40,7 +50,9 @@ class Findings:
         """True if the end user sees the message with this number."""
         self._kept: dict[str, int] = {}
         self._kept_shown: dict[str, int] = {}
-        """For each code over the cap, the number of diagnostics kept for messages that the end user sees."""
+        """For each code over the cap, the number of diagnostics of shown messages that are kept."""
+        self._shown_before: dict[str, int] = {}
+        """The part of these numbers that is about text that is not read here."""
         self._spare = bytearray()
         self._kinds = array("H")
         self._messages = array("I")
@@ -66,6 +78,21 @@ class Findings:
     def keep(self, most_per_code: int) -> None:
         """From now on, list at most this many diagnostics of a code; 0 for all."""
         self.most_per_code = most_per_code
+
+    def kept_between(self, first: int, end: int) -> Kept:
+        """Count the diagnostics that are kept between two offsets, for each code over the cap."""
+        found = Kept(dict.fromkeys(self.more, 0), dict.fromkeys(self.more, 0))
+        for row in range(len(self)):
+            code = self.code(row)
+            if code in self.more and first <= self._starts[row] < end:
+                found.listed[code] += not self._spare[row]
+                number = self._messages[row]
+                found.shown[code] += number > 0 and self._is_shown is not None and self._is_shown(number)
+        return found
+
+    def continue_after(self, before: Kept) -> None:
+        """Count these diagnostics of earlier text toward the caps. Nothing may have been added yet."""
+        self._kept, self._shown_before = {**before.listed}, before.shown
 
     def add(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """Add a diagnostic. It is merged into an equal one if only whitespace separates them."""
@@ -119,7 +146,8 @@ class Findings:
         known = self._kept_shown.get(code)
         if known is None:
             rows = (row for row in range(len(self)) if self.code(row) == code)
-            known = sum(1 for row in rows if self._messages[row] and self._is_shown(self._messages[row]))
+            known = self._shown_before.get(code, 0)
+            known += sum(1 for row in rows if self._messages[row] and self._is_shown(self._messages[row]))
         is_wanted = known < self.most_per_code and message > 0 and self._is_shown(message)
         self._kept_shown[code] = known + is_wanted
         return is_wanted

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 from msgspec import Struct
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
-from viewer.insight.hidden.growth import APART, EDITED, EQUAL, GAP, MOST_SPARE, NO_WORD, SLIP, Sides, Texts, near_of
+from viewer.insight.hidden.chains import Candidates, Chain, candidates, few_candidates
+from viewer.insight.hidden.growth import APART, GAP, NO_WORD, SLIP, Sides, Texts
 from viewer.insight.hidden.sequence_index import BITS, MOST_WORDS, Borders, SequenceIndex
-from viewer.insight.hidden.word_keys import CONTENT, Keys, Positions, weight_of
+from viewer.insight.hidden.word_keys import CONTENT, Hashes, Keys, Positions, weight_of
 from viewer.insight.hidden.word_sequences import SEED, Words
 from viewer.model.messages import Span
 
@@ -140,15 +140,39 @@ class Passage(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """The known sequences in a shown text, in order: where each begins in the text and in the sources."""
+    """The known sequences in several shown texts that were searched together."""
 
     at: Positions
+    """Where each sequence begins in the texts, in order."""
     places: Positions
+    """Where it begins in the sources."""
     is_hopeful: NDArray[np.bool_] | None
     """False for sequences that are in no passage; None if every sequence may be in one."""
 
 
-_NOTHING = _Found(np.zeros(0, np.int64), np.zeros(0, np.int64), None)
+class _FoundIn(Struct, frozen=True):
+    """The known sequences in one shown text."""
+
+    candidates: Candidates
+    found: _Found
+    rows: slice
+    """The rows of this text."""
+    start: int
+    """Where the text begins among those that were searched together."""
+
+    def without(self, covered: bytearray) -> Candidates:
+        """Return the sequences that may be in a passage, without those whose words are all covered."""
+        if 1 not in covered:
+            return self.candidates
+        at = self.found.at[self.rows] - self.start
+        is_covered = np.frombuffer(covered, np.bool_)
+        is_free = ~(is_covered[at] & is_covered[at + 1] & is_covered[at + 2])
+        if is_free.all():
+            return self.candidates
+        if self.found.is_hopeful is not None:
+            is_free &= self.found.is_hopeful[self.rows]
+        at, places = at[is_free], self.found.places[self.rows][is_free]
+        return few_candidates(at, places) if len(at) < _FEW else next(candidates(at, places, (0, len(covered))))
 
 
 class Grams:
@@ -167,7 +191,7 @@ class Grams:
         """The positions where the searched sources begin and end."""
         self._index = SequenceIndex()
         self._expected: dict[Words, Borders] = {}
-        self._found: dict[Words, _Found] = {}
+        self._found: dict[Words, _FoundIn | None] = {}
 
     def begin(self) -> None:
         """Exclude everything added so far from later searches."""
@@ -210,17 +234,17 @@ class Grams:
         if self._end > self._first:
             self._expected[text] = self._index.borders(self._end)
         else:
-            self._found[text] = _NOTHING
+            self._found[text] = None
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
         """Return the passages of the shown text, longest first. They do not overlap, and covered words do not count
         toward their length."""
-        sequences = self._sequences(text, covered)
-        if not sequences:
+        candidates = self._candidates(text, covered)
+        if candidates is None:
             return []
-        found: list[_Chain] = []
+        found: list[Chain] = []
         inside = [-1] * len(text)
-        for chain in sorted(_chains(sequences), key=lambda chain: -chain.size):
+        for chain in candidates.chains(inside):
             if inside[chain.first] == inside[chain.end - 1] >= 0:
                 continue  # the same words elsewhere in the sources
             if self._complete(chain, text, covered):
@@ -256,30 +280,21 @@ class Grams:
             shown = _side_by_side([text.keys for text in texts], starts)
             has_unspaced = any(text.is_unspaced for text in texts)
             is_hopeful = self._are_hopeful(Texts(shown, shown, self._keys, has_unspaced), at, places)
-        for text, start, first, end in zip(texts, starts, cuts.tolist(), cuts[1:].tolist(), strict=False):
-            hopeful = None if is_hopeful is None else is_hopeful[first:end]
-            self._found[text] = _Found(at[first:end] - start, places[first:end], hopeful) if end > first else _NOTHING
+        found = _Found(at, places, is_hopeful)
+        if is_hopeful is not None:
+            at, places = at[is_hopeful], places[is_hopeful]
+        parts = map(slice, cuts.tolist(), cuts[1:].tolist())
+        for text, each, own, start in zip(texts, candidates(at, places, starts), parts, starts, strict=False):
+            self._found[text] = _FoundIn(each, found, own, start) if each else None
 
-    def _sequences(self, text: Words, covered: bytearray) -> list[_Sequence]:
-        """Return the sequences of a shown text that may be in a passage, in order. Sequences that are adjacent in both
-        the text and its source are joined."""
+    def _candidates(self, text: Words, covered: bytearray) -> Candidates | None:
+        """Return the sequences of a shown text that may be in a passage, or None if there are none."""
         if text not in self._found:
             if text not in self._expected:
                 self.expect(text)
             self._search()
         found = self._found.pop(text)
-        at, places, is_hopeful = found.at, found.places, found.is_hopeful
-        if not len(at):
-            return []
-        if 1 in covered:
-            is_covered = np.frombuffer(covered, np.bool_)
-            is_free = ~(is_covered[at] & is_covered[at + 1] & is_covered[at + 2])
-            at, places = at[is_free], places[is_free]
-            is_hopeful = None if is_hopeful is None else is_hopeful[is_free]
-        is_many = len(at) >= _FEW
-        if is_hopeful is not None:
-            at, places = at[is_hopeful], places[is_hopeful]
-        return _joined(at, places, is_many=is_many)
+        return found.without(covered) if found is not None else None
 
     @staticmethod
     def _are_hopeful(texts: Texts, at: Positions, places: Positions) -> NDArray[np.bool_]:
@@ -305,7 +320,7 @@ class Grams:
         is_hopeful[order] = np.repeat(is_kept, last - first + 1)
         return is_hopeful
 
-    def _complete(self, chain: _Chain, text: Words, covered: bytearray) -> bool:
+    def _complete(self, chain: Chain, text: Words, covered: bytearray) -> bool:
         """Extend a chain at both ends. Return True if it is a passage."""
         source = self._place_of(chain.source_first)
         base, keys = self._starts[source], self._keys_of(source).data
@@ -324,7 +339,7 @@ class Grams:
         content = len({key for key in marked if key & CONTENT})
         return chain.words >= max(LEAST_MARKED, _LEAST_DENSE * whole) and content >= _LEAST_CONTENT
 
-    def _passage(self, chain: _Chain, text: Words) -> Passage:
+    def _passage(self, chain: Chain, text: Words) -> Passage:
         place = self._place_of(chain.source_first)
         base = self._starts[place]
         source_span = self._words[place].span(chain.source_first - base, chain.source_end - base)
@@ -365,114 +380,15 @@ def _winnowed(words: Words) -> Positions:
     places, grams = words.seeds
     hashes = np.full(len(words.threes) + 2 * (_WINDOW - 1), np.iinfo(np.uint64).max, np.uint64)
     hashes[places + _WINDOW - 1] = grams
-    least = sliding_window_view(hashes, _WINDOW).min(axis=1)
-    kept: Positions = places[sliding_window_view(least, _WINDOW).max(axis=1)[places] == grams]
+    least = _over_windows(np.maximum, _over_windows(np.minimum, hashes))
+    kept: Positions = places[least[places] == grams]
     return kept
 
 
-def _joined(at: Positions, places: Positions, *, is_many: bool) -> list[_Sequence]:
-    """Return the sequences in order. If there are many, join those that overlap or touch in both the text and its
-    source."""
-    if not is_many or not len(at):
-        return [(first, place, SEED, False) for first, place in zip(at.tolist(), places.tolist(), strict=True)]
-    by_diagonal = np.sort((places - at << BITS) + at, kind="stable")
-    begins = np.ones(len(at), np.bool_)
-    begins[1:] = np.diff(by_diagonal) > SEED
-    firsts = begins.nonzero()[0]
-    starts = by_diagonal[firsts]
-    lengths = np.append(by_diagonal[firsts[1:] - 1], by_diagonal[-1]) + SEED - starts
-    diagonals, starts = starts >> BITS, starts & MOST_WORDS
-    is_apart = np.ones(len(diagonals) + 1, np.bool_)
-    is_apart[1:-1] = np.diff(diagonals) > SLIP
-    is_alone = is_apart[1:] & is_apart[:-1]
-    order = np.argsort((starts << BITS) + starts + diagonals)
-    columns = starts, starts + diagonals, lengths, is_alone
-    return [*zip(*(column[order].tolist() for column in columns), strict=True)]
-
-
-_Sequence = tuple[int, int, int, bool]
-"""A sequence of words: where it begins in the shown text and in the sources, its length, and whether it is certain that
-no chain continues with it or from it."""
-_SLIPS = (0, -1, 1, -2, 2, -3, 3)
-
-
-def _chains(sequences: Sequence[_Sequence]) -> list[_Chain]:
-    """Join sequences on or near the same diagonal into chains."""
-    by_diagonal: dict[int, _Chain] = {}
-    chains: list[_Chain] = []
-    for at, place, length, is_alone in sequences:
-        if is_alone:
-            chains.append(_Chain(at, place, length))
-            continue
-        diagonal = place - at
-        for slip in _SLIPS:
-            chain = by_diagonal.get(diagonal + slip)
-            if chain and at - chain.end <= GAP and place - chain.source_end <= GAP + SLIP:
-                chain.join(at, place, length)
-                by_diagonal[diagonal] = chain
-                break
-        else:
-            chain = by_diagonal[diagonal] = _Chain(at, place, length)
-            chains.append(chain)
-    return chains
-
-
-class _Chain:
-    """Word sequences that occur in the same order in a shown text and in a source."""
-
-    __slots__ = ("end", "first", "gaps", "size", "source_end", "source_first", "words")
-
-    def __init__(self, at: int, place: int, length: int) -> None:
-        self.first, self.end = at, at + length
-        self.source_first, self.source_end = place, place + length
-        self.size = length
-        """The number of words of the shown text that are in a sequence of this chain."""
-        self.gaps: list[tuple[int, int, int, int]] = []
-        """Where the words between two sequences begin and end, in the shown text and in the source."""
-        self.words = 0.0
-        """The number of words of the passage that are in the source and not covered."""
-
-    def join(self, at: int, place: int, length: int) -> None:
-        """Add a sequence that does not begin before the previous one."""
-        if at > self.end:
-            self.gaps.append((self.end, at, self.source_end, place))
-        if at + length > self.end:
-            self.size += at + length - max(at, self.end)
-            self.end, self.source_end = at + length, place + length
-
-    def may_grow(self, text: Words, source: memoryview, base: int) -> bool:
-        """True if a passage may extend beyond an end: the next words are equal, or a content word near the end occurs
-        on both sides. The check is exact and cheap, because most chains cannot grow."""
-        before, after = self.source_first - base, self.source_end - base
-        words, first, end = text.listed, self.first, self.end
-        if end < len(words):
-            near = near_of(words[end])
-            hidden = source[after : after + near].tolist()
-            if hidden and (words[end] == hidden[0] or not text.contents(end, end + near).isdisjoint(hidden)):
-                return True
-        if first and before:
-            near = near_of(words[first - 1])
-            hidden = source[max(0, before - near) : before].tolist()
-            if words[first - 1] == hidden[-1] or not text.contents(max(0, first - near), first).isdisjoint(hidden):
-                return True
-        return False
-
-    def extend(self, sides: Sides) -> set[int]:
-        """Add equal words between the sequences and beyond both ends. Return the positions in the shown text of all
-        words that are in the source."""
-        places = {*range(self.first, self.end)}
-        for first, end, _, _ in self.gaps:
-            places.difference_update(range(first, end))
-        for first, end, source_first, source_end in self.gaps:
-            for at in range(first, end):
-                for place in (source_first + at - first, source_end + at - end):
-                    if source_first <= place < source_end and sides.shown[at] == sides.source[place - sides.base]:
-                        places.add(at)
-        base, edited = sides.base, self.end - self.first - len(places)
-        spare = min(MOST_SPARE, EQUAL * len(places) - EDITED * edited)
-        found, first, source_first, spare = sides.grow(self.first - 1, self.source_first - 1 - base, -1, spare)
-        places.update(found)
-        found, self.end, source_end, _ = sides.grow(self.end, self.source_end - base, 1, min(MOST_SPARE, spare))
-        places.update(found)
-        self.first, self.source_first, self.source_end = first + 1, source_first + 1 + base, source_end + base
-        return places
+def _over_windows(function: Callable[[Hashes, Hashes], Hashes], hashes: Hashes) -> Hashes:
+    """Return the result of the function for each window."""
+    end = len(hashes) - _WINDOW + 1
+    found = hashes[:end]
+    for place in range(1, _WINDOW):
+        found = function(found, hashes[place : place + end])
+    return found

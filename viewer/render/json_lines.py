@@ -203,7 +203,8 @@ class LiveLines:
     """The lines of one reading of a growing input.
 
     A message appears when it is closed, followed by its diagnostics. Diagnostics of a hidden message follow the next
-    shown message, or come last. A call appears when it is no longer pending, and again if its state changes."""
+    shown message, or come last. A diagnostic appears once, with its count at that time. A call appears when it is no
+    longer pending, and again if its state changes."""
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection

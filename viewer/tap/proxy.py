@@ -111,6 +111,10 @@ class _Relay:
         self._is_readable = True
         """True as long as the answers are HTTP/1.1 and can be logged."""
         self._has_client_left = False
+        self._is_refusing = False
+        """True once a request is refused: the answers to earlier requests are passed on, and nothing after them."""
+        self._may_answer = False
+        """True if these answers are complete, so that the answer to the refused request may follow."""
 
     async def run(self) -> None:
         """Relay until either side ends the connection."""
@@ -229,13 +233,15 @@ class _Relay:
             self._sending = None
 
     async def _answer_here(self, status: int) -> None:
-        """Answer a refused request. If earlier requests have no answers yet, wait briefly for these answers instead."""
+        """Answer a refused request. If earlier requests have no answers yet, wait briefly for these answers first."""
         if self._pending and self._answers_task is not None:
+            self._is_refusing = True
             if self._to_server is not None and self._to_server.can_write_eof():
                 with suppress(OSError):
                     self._to_server.write_eof()
             await asyncio.wait([self._answers_task], timeout=LINGER_SECONDS)
-            return
+            if not self._may_answer:
+                return
         reason, sentence = _SENTENCES[status]
         text = f"{sentence}\n".encode()
         fields = ("Content-Type: text/plain", f"Content-Length: {len(text)}", "Connection: close", "", "")
@@ -253,6 +259,9 @@ class _Relay:
                 self._to_client.write(data)
                 self._copy_answers(data)
                 await self._to_client.drain()
+                if self._is_refusing and self._is_readable and not self._pending:
+                    self._may_answer = True
+                    return
         except OSError:
             # Just as it would without the proxy, the client sees a broken connection, not a normal end.
             self._end_exchanges("client" if self._to_client.is_closing() else "server")

@@ -322,25 +322,34 @@ def test_text_that_is_repeated_often_costs_no_more() -> None:
     found = []
     for number in range(1, 100):
         grams.add(Source(number, "analysis", text), words)
-        found.append(sum(length for _, _, length, _ in grams._sequences(words, covered)))
+        candidates = grams._candidates(words, covered)
+        assert candidates is not None
+        lengths = [length for _, _, length in candidates.near]
+        lengths += [-size * (end - first) for size, _, _, first, end in candidates.lone]
+        found.append(sum(lengths))
     assert max(found) <= 18 * len(words)
     assert len(grams.passages(words, covered)) == 1
 
 
 def test_joined_sequences_give_the_same_passages(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(5)
-    hidden = [" ".join(chance.sample(sentences(), 6)) for _ in range(40)]
-    answer = f"{hidden[3]} {sentences()[1]} {hidden[30].replace(' the ', ' a ')} {hidden[7][40:200]}"
-    all_words = [Words(text, keys_of(text, WordKeys())) for text in [answer, *hidden]]
-    grams = Grams()
-    for number, words in enumerate(all_words[1:]):
-        grams.add(Source(number, "analysis", hidden[number]), words)
-    passages = []
-    for few in (0, 10**9):
-        monkeypatch.setattr(leak_sources, "_FEW", few)
-        passages.append(grams.passages(all_words[0], bytearray(len(all_words[0]))))
-    assert passages[0] == passages[1]
-    assert len(passages[0]) > 2
+    lines = [" ".join(f"row {chance.randint(1, 3)} of the open table has {chance.choice('ab')}" for _ in "12345")]
+    lines *= 40
+    for pool in (sentences(), sentences()[:8], lines):
+        hidden = [" ".join(chance.sample(pool, min(6, len(pool)))) for _ in range(40)]
+        answer = f"{hidden[3]} {sentences()[1]} {hidden[30].replace(' the ', ' a ')} {hidden[7][40:200]}"
+        all_words = [Words(text, keys_of(text, WordKeys())) for text in [answer, *hidden]]
+        covered = bytearray(len(all_words[0]))
+        covered[4:7] = b"\1\1\1"  # sequences of a text with covered words are joined separately
+        grams = Grams()
+        for number, words in enumerate(all_words[1:]):
+            grams.add(Source(number, "analysis", hidden[number]), words)
+        passages = []
+        for few in (0, 10**9):
+            monkeypatch.setattr(leak_sources, "_FEW", few)
+            passages.append(grams.passages(all_words[0], covered))
+        assert passages[0] == passages[1]
+        assert len(passages[0]) > 1
 
 
 @pytest.mark.slow

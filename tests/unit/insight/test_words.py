@@ -65,3 +65,6 @@ def test_texts_that_are_split_together_have_the_same_words() -> None:
         assert np.array_equal(words.threes, hashes_of(single.keys, SEED)), text
         assert words.origins == single.origins, text
         assert [part.tolist() for part in words.seeds] == [part.tolist() for part in single.seeds], text
+        for each in (words, words.alone()):
+            spans = [each.span(first, first + 2) for first in range(len(single) - 1)]
+            assert spans == [single.span(first, first + 2) for first in range(len(single) - 1)], text

@@ -30,7 +30,7 @@ from tests.support.native_rows import (
 from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
 from tests.unit.native.test_objects import bodies_for
-from tests.unit.native.test_schemas import schema
+from tests.unit.native.test_schemas import assert_faults_of_bodies, schema
 from tests.unit.native.test_signs import BORDER, cut_characters, emoji
 from tests.unit.native.test_signs import text as signs_text
 from viewer import native
@@ -170,6 +170,7 @@ def try_everything() -> None:
     frame = b"<|start|>user%s<|message|>a<|end|>"
     ids = [b" call_id=%s" % (b"c" * size) for size in (0, 1, 3, 60, 64, 65, 90)] + [b"x call_id=c", b"xcall_id=c"]
     assert assert_objects(bodies_for(chance, 8000))
+    assert_faults_of_bodies()
     for _ in range(150):
         assert_faults(bodies_for(chance, 12), schema(chance))
     assert_counts(b"\n" * 1000, [0, 700, 1000], 10)

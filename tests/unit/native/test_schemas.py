@@ -45,31 +45,34 @@ def test_the_faults_are_those_of_the_walk(seed: int) -> None:
     assert sum(assert_faults(bodies_for(chance, 12), schema(chance)) for _ in range(6)) > 9
 
 
+WHOLE: Schema = {
+    "type": ["object"],
+    "properties": {
+        "n": {"type": ["integer"]},
+        "w": {"enum": ["one", "two"]},
+        "list": {"items": {"type": ["null"]}},
+        "pairs": {"items": {"type": ["object"], "required": ["a", "b"]}},
+    },
+    "required": ["n", "w", "z"],
+    "additionalProperties": False,
+}
+BODIES = [
+    *(b'{"n": 1, "w": "two", "z": 1}', b'{"n": 1.0, "w": "one", "z": 1}', b'{"n": 1.5, "w": "one"}', b"{}"),
+    *(b'{"w": "\\n"}', b'{"w": 1}', b'{"w": "on"}', b'{"list": [null, {"a": [1]}, 2, null]}'),
+    *(b'{"n": {"a": {"b": 1}}}', b'{"n": 1, "w": "one", "z": 1, "pairs": [{"a": 1}, {"b": 1}]}'),
+]
+
+
+def assert_faults_of_bodies() -> None:
+    """Check the numbers, words, and missing members of these bodies. Three bodies are left to the walk."""
+    assert assert_faults(BODIES, WHOLE) == len(BODIES) - 3
+
+
 @needs_native
 def test_numbers_words_and_missing_members() -> None:
-    whole: Schema = {
-        "type": ["object"],
-        "properties": {
-            "n": {"type": ["integer"]},
-            "w": {"enum": ["one", "two"]},
-            "list": {"items": {"type": ["null"]}},
-        },
-        "required": ["n", "w", "z"],
-        "additionalProperties": False,
-    }
-    bodies = [
-        *(b'{"n": 1, "w": "two", "z": 1}', b'{"n": 1.0, "w": "one", "z": 1}', b'{"n": 1.5, "w": "one"}', b"{}"),
-        *(
-            b'{"w": "\\n"}',
-            b'{"w": 1}',
-            b'{"w": "on"}',
-            b'{"list": [null, {"a": [1]}, 2, null]}',
-            b'{"n": {"a": {"b": 1}}}',
-        ),
-    ]
-    assert assert_faults(bodies, whole) == len(bodies) - 3
+    assert_faults_of_bodies()
     many = b'{"list": [' + b",".join([b"1"] * 300) + b"]}"
-    assert assert_faults([many, bodies[0]], whole) == 1
+    assert assert_faults([many, BODIES[0]], WHOLE) == 1
 
 
 @needs_native

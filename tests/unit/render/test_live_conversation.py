@@ -250,12 +250,15 @@ def without_branches(text: str) -> str:
 
 def ordered(lines: list[str]) -> list[object]:
     """Return the transcripts, messages and stray text in order, without details from later records, and everything else
-    sorted."""
+    sorted. Later problems may have been merged into one that was already written, so its end and count are left out."""
     values = [json.loads(line) for line in lines]
     for value in values:
         value.pop("superseded", None)
+        if value["kind"] == "diagnostic":
+            value["count"] = None
+            value["span"] = value["span"] and value["span"][0]
     items = [value for value in values if value["kind"] in ("transcript", "message", "stray")]
-    return [items, sorted(line for line, value in zip(lines, values, strict=True) if value not in items)]
+    return [items, sorted(json.dumps(value) for value in values if value not in items)]
 
 
 def settled_calls(lines: list[str]) -> list[str]:

@@ -177,6 +177,26 @@ async def test_some_requests_are_refused(request_: bytes, status: int) -> None:
     assert (await reader.read()).startswith(f"HTTP/1.1 {status} ".encode())
     writer.close()
     await proxy.close()
+    if status != 502:
+        await assert_refused_after_the_answer_to_an_earlier_request(request_, status)
+
+
+async def assert_refused_after_the_answer_to_an_earlier_request(request_: bytes, status: int) -> None:
+    for head, may_follow in ((b"Content-Length: 2\r\n", True), (b"", False)):
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: bytes = head) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            assert await reader.read() == b""
+            writer.write(b"HTTP/1.1 200 OK\r\n" + head + b"\r\nhi")
+            writer.close()
+
+        proxy, reader, writer = await through(answer)
+        writer.write(GET + request_)
+        first, _, rest = (await reader.read()).partition(b"\r\n\r\n")
+        assert first.startswith(b"HTTP/1.1 200 OK")
+        assert rest[2:].startswith(f"HTTP/1.1 {status} ".encode()) if may_follow else rest == b"hi"
+        writer.close()
+        await proxy.close()
 
 
 async def test_a_proxy_does_not_call_itself() -> None:

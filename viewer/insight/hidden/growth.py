@@ -43,15 +43,18 @@ class Sides(Struct, frozen=True):
         source, and the remaining spare weight."""
         found: list[int] = []
         shown, source, covered = self.shown, self.source, self.covered
+        end, source_end = len(shown), len(source)
         dense = 0, at, place, spare
         while True:
             before = len(found)
-            while 0 <= at < len(shown) and 0 <= place < len(source) and not covered[at] and shown[at] == source[place]:
+            while 0 <= at < end and 0 <= place < source_end and shown[at] == source[place] and not covered[at]:
                 found.append(at)
                 at, place = at + step, place + step
             spare += EQUAL * (len(found) - before)
             if spare >= 0:
                 dense = len(found), at, place, spare
+            if not (0 <= at < end and 0 <= place < source_end):
+                return found[: dense[0]], *dense[1:]
             skipped, left = self._detour(at, place, step)
             spare -= EDITED * skipped
             if spare < -EDITED * GAP or (not skipped and not left):
@@ -61,9 +64,13 @@ class Sides(Struct, frozen=True):
     def _detour(self, at: int, place: int, step: int) -> tuple[int, int]:
         """Return how many edited words precede the next equal words in the shown text and in the source: two in a row,
         or one at the same distance. Return zeros if no such words are near."""
-        near = near_of(self.shown[at]) if 0 <= at < len(self.shown) else 0
+        near = near_of(self.shown[at])
         ahead, before = _ahead(self.shown, at, step, near), _ahead(self.source, place, step, near)
-        if not any(key & CONTENT for key in {*ahead}.intersection(before)):
+        common = {*ahead}.intersection(before)
+        for key in common:
+            if key & CONTENT:
+                break
+        else:
             return 0, 0  # the usual case
         for skipped, left in _WIDE_DETOURS if ahead[0] & UNSPACED_WORD else _DETOURS:
             if skipped + 1 >= len(ahead) or left + 1 >= len(before):
@@ -85,7 +92,7 @@ def _ahead(keys: memoryview, at: int, step: int, near: int) -> list[int]:
     """Return the keys of the next `near` words in one direction."""
     if step > 0:
         return keys[at : at + near].tolist()
-    return keys[max(0, at + 1 - near) : at + 1].tolist()[::-1] if at >= 0 else []
+    return keys[max(0, at + 1 - near) : at + 1].tolist()[::-1]
 
 
 def _detours(gap: int) -> Sequence[tuple[int, int]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import compress
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.insight.hidden.word_keys import (
     CONTENT,
@@ -22,6 +23,7 @@ from viewer.insight.hidden.word_keys import (
     keys_of,
     spans_of,
 )
+from viewer.insight.words import word_regex
 from viewer.model.messages import Span
 
 SEED = 3
@@ -35,9 +37,19 @@ _FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64,
 class Words:
     """The words of a message's text."""
 
-    def __init__(self, text: str, keys: Keys, threes: Hashes | None = None, fours: Hashes | None = None) -> None:
-        """`threes` and `fours` are the hashes of the sequences of three and of four words, if known."""
+    def __init__(
+        self,
+        text: str,
+        keys: Keys,
+        threes: Hashes | None = None,
+        fours: Hashes | None = None,
+        starts: NDArray[np.int32] | Positions | None = None,
+        base: int = 0,
+    ) -> None:
+        """`threes` and `fours` are the hashes of the sequences of three and of four words, if known. `starts` are the
+        starts of the words, counted from `base` before the text, if these are known and the text is ASCII."""
         self._text = text
+        self._starts, self._base = starts, base
         self.keys = keys
         self.threes = hashes_of(keys, SEED) if threes is None else threes
         """The hash of each sequence to look up."""
@@ -48,7 +60,8 @@ class Words:
 
     def alone(self) -> Words:
         """Return a copy with only the positions of the words, without their keys."""
-        return Words(self._text, _NO_KEYS, _NO_HASHES, _NO_HASHES)
+        starts = None if self._starts is None else self._starts.astype(np.int32)
+        return Words(self._text, _NO_KEYS, _NO_HASHES, _NO_HASHES, starts, self._base)
 
     @cached_property
     def origins(self) -> list[int]:
@@ -115,6 +128,10 @@ class Words:
 
     def span(self, first: int, end: int) -> Span:
         """Return the position of a sequence of words."""
+        if self._starts is not None:
+            last = int(self._starts[end - 1]) - self._base
+            found = word_regex(self._text).match(self._text, last)
+            return int(self._starts[first]) - self._base, found.end() if found else last
         return int(self.spans[first][0]), int(self.spans[end - 1][1])
 
 
@@ -139,9 +156,10 @@ def _split_together(texts: Sequence[tuple[str, bytes]], known: WordKeys) -> Iter
     has_unspaced = (keys & UNSPACED_WORD).any()
     offsets = np.cumsum([0, *(len(encoded) + 1 for _, encoded in texts)])
     borders: list[int] = starts.searchsorted(offsets).tolist()
-    for (text, _), first, end in zip(texts, borders, borders[1:], strict=False):
-        three, four = (slice(first, max(first, end - length + 1)) for length in (SEED, _ORIGIN))
-        yield Words(text, keys[first:end], threes[three], None if has_unspaced else fours[four])
+    for (text, _), first, end, offset in zip(texts, borders, borders[1:], offsets.tolist(), strict=False):
+        three, four = slice(first, max(first, end - SEED + 1)), slice(first, max(first, end - _ORIGIN + 1))
+        own = starts[first:end] if text.isascii() else None
+        yield Words(text, keys[first:end], threes[three], None if has_unspaced else fours[four], own, offset)
 
 
 def hashes_of(keys: Keys, length: int) -> Hashes:

@@ -56,6 +56,21 @@ class Row(Struct, frozen=True):
     """How the readers that do not refuse the text disagree; None if they agree."""
 
 
+class Faces(Struct, frozen=True):
+    """Neighboring rows as columns. A face is everything in a row but its span and the numbers of its messages; many
+    rows share few faces."""
+
+    places: Sequence[int]
+    """The indices of the rows in their block."""
+    spans: Sequence[Span]
+    ranks: Sequence[Rank | None]
+    faces: Sequence[tuple[int, ...]]
+    """A number for each reader's cell. Rows of a table with the same face have equal cells, apart from the numbers of
+    their messages."""
+    numbers: Sequence[tuple[int, ...]]
+    """The number of each reader's message, or 0."""
+
+
 _RANKS = (None, *Rank)
 _PARTS = ("head", "body", "stop")
 _BODY = 1
@@ -110,6 +125,25 @@ class Block:
             at = place - first
             start, after = spans[at]
             yield Row((start, after), tuple(column[at] for column in columns), _RANKS[ranks[at]])
+
+    def faces(self, at_most: Rank | None) -> Faces:
+        """Return the rows in which readers disagree at least this seriously, or all rows, as columns."""
+        rows = slice(None) if at_most is None else np.array(self.apart(at_most), np.int64)
+        faces, numbers = [], []
+        for each, column in zip(self._readings, self._shared, strict=True):
+            places, parts = self._places[column][rows], self._parts[column][rows]
+            is_there = places >= 0
+            at = places[is_there]
+            face = np.full(len(places), -1, np.int64)
+            face[is_there] = (2 * each.messages.kinds[at] + (each.messages.texts[at] > 0)) * len(_PARTS)
+            face[is_there] += parts[is_there]
+            faces.append(face.tolist())
+            numbers.append((places + 1).tolist())
+        spans, ranks = self._spans[:, rows].tolist(), map(_RANKS.__getitem__, self._ranks[rows].tolist())
+        places = np.arange(len(self))[rows].tolist()
+        return Faces(
+            places, [*zip(*spans, strict=True)], [*ranks], [*zip(*faces, strict=True)], [*zip(*numbers, strict=True)]
+        )
 
     def apart(self, at_most: Rank) -> list[int]:
         """Return the indices of the rows in which readers disagree at least this seriously."""
@@ -240,6 +274,11 @@ class RowTable(Sequence[Row]):
         """Yield the rows in which readers disagree at least this seriously, or all rows if `rank` is None."""
         for block in self._blocks:
             yield from block if rank is None else block.rows(block.apart(rank))
+
+    def faces(self, at_most: Rank | None) -> Iterator[tuple[Block, Faces]]:
+        """Yield each block, and its rows in which readers disagree at least this seriously, or all, as columns."""
+        for block in self._blocks:
+            yield block, block.faces(at_most)
 
     def counts(self) -> dict[str, int]:
         """Count the disagreements of each rank."""

@@ -14,6 +14,7 @@ from viewer.document.projection import Projection
 from viewer.document.values import Skipped
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD
+from viewer.index.findings import MOST_PER_CODE
 from viewer.insight.replay.timeline import At, Timeline
 from viewer.insight.replay.window import WHOLE, ReadWindow, Window, Windows
 from viewer.model.messages import Header, Kind, Message
@@ -73,6 +74,8 @@ class Player:
         self._read_window = None
         if self._windows is not None and window is not WHOLE and (window.base > 0 or not self._windows.has_frames):
             self._read_window = ReadWindow(final, window, self._windows.links)
+            kept = final.tally.kept_between(window.base + window.head, window.start)
+            self.document.keep_per_code(MOST_PER_CODE, kept)
         self._start_reading()
 
     def _start_reading(self) -> None:

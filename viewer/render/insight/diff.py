@@ -120,8 +120,9 @@ def elision_line(count: int, drawing: Drawing) -> Line:
 def row_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Line]:
     """Yield a row in one column, with marks for removed and added text."""
     kind = comparison.kind(row)
-    item = comparison.item(row)
-    change = comparison.change(row, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
+    items = comparison.items(row) if kind is RowKind.CHANGED else None
+    change = comparison.change(row, items, by_lines=drawing.by_lines) if items else None
+    item = (items and items[0]) or comparison.item(row)
     head = _head(kind, _number(comparison.numbers(row), kind), item, drawing)
     details = _details(item, kind, change, drawing, UNIFIED)
     yield from _laid_out(head, details, drawing, drawing.width, cuts=change is None)

@@ -241,7 +241,7 @@ class ProgramController:
 
         document = self._session.document
         if document.detection.format not in READERS:
-            self._host.notify("The lens compares text formats only.")
+            self._host.notify("The lens compares OpenChatML and Harmony text only.")
         elif not document.is_read:
             self._host.notify("The file is still being read.")
         else:

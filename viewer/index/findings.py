@@ -50,7 +50,7 @@ class Findings:
         """True if the end user sees the message with this number."""
         self._kept: dict[str, int] = {}
         self._kept_shown: dict[str, int] = {}
-        """For each code over the cap, the number of diagnostics of shown messages that are kept."""
+        """For each code over the cap, the number of diagnostics kept for messages that the end user sees."""
         self._shown_before: dict[str, int] = {}
         """The part of these numbers that is about text that is not read here."""
         self._spare = bytearray()

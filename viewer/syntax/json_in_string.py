@@ -113,7 +113,8 @@ class _Places:
         return self._base + self._map.source_of(self._first + at - 1, True) if at else self.start(0)
 
     def move(self, root: InnerNode) -> None:
-        """Convert all offsets in a regular value to the outer source."""
+        """Convert all offsets in a regular value to the outer source, in place. Its strings no longer count as
+        plain."""
         short = self._map.short_escapes
         start_of, end_of = (self.start, self.end) if short is None else self._in_short(short)
         waiting: list[JsonNode] = [root]

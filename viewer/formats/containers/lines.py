@@ -276,7 +276,7 @@ class LineReader:
             self._read_objects(text, start, self._name)
 
     def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
-        """Read the values on one line. There should be only one."""
+        """Read the values on one line, which normally contains only one."""
         regular = read_regular(text, start) if self._decodes else None
         if regular is not None:
             self._take(regular, name, [], Source(text, start))

@@ -108,7 +108,7 @@ class Records:
 
     @cached_property
     def _changes(self) -> bool:
-        """True if records of the format are changed in place."""
+        """True if any record of the format may be changed in place."""
         return any(rule.lookup is not None for rule in all_rules(self._format.records))
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:

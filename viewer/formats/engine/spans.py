@@ -120,7 +120,8 @@ class SpanCollector:
         """The position of the first span. Even a trace without content becomes a transcript."""
 
     def take(self, record: JsonNode, source: Source | None) -> None:
-        """Add the spans of a record and write the traces whose root has arrived."""
+        """Add the spans of a record, and write the traces whose roots have arrived, or all traces if too many spans
+        wait."""
         if type(record) is LazyNode and record.end - record.start < LONG_RECORD:
             record = whole_tree(record)
         found = path(self._spans.each).all(record)

@@ -45,7 +45,7 @@ class When(Struct, frozen=True):
     meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
-    """Null counts as absent."""
+    """True to require a value at the path, False to require that there is none. Null counts as absent."""
     printed: bool | None = None
     """True to require a string that a program printed from an object; False to require any other value."""
     true: bool | None = None

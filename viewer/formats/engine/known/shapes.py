@@ -87,7 +87,7 @@ _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F
 """For each printable ASCII byte that may begin a string, except a backslash, the sign of the string, which shows
 whether the string may be JSON."""
 _INDENTED = re.compile(rb'"(?>[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
-"""A string up to the first character of its text that is certainly not whitespace."""
+"""A pattern for the start of a string, up to the first character that is certainly not whitespace."""
 _OPEN_FLAGS = SOURCES | TAGS | STATES | ADDRESSES
 """Members that seldom hide a message. Their strings may differ as long as none of them hides the message."""
 MOST_VERDICTS, LONGEST_JUDGED = 1024, 256

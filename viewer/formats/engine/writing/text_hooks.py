@@ -53,8 +53,8 @@ class TextHooks:
         return answers or self._hooks.split
 
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
-        """Yield the draft itself or, if a hook splits its text, one draft for each run of one kind. `read` reads the
-        record."""
+        """Yield the draft itself or, if a hook splits its text, one draft for each run of one kind. `read` returns the
+        bytes between two offsets of the record; it is None if they are not available."""
         split = self._split_of(draft.role) if draft.rule.split and draft.role != draft.rule.first_role else None
         if split is None or draft.kind is not Kind.SAID or read is None:
             return [draft]

@@ -15,6 +15,7 @@ from tests.support.reading import codes, read
 from viewer.cache import bounded_cache
 from viewer.reading.document_header import read_document_header
 from viewer.render.sanitize import sanitize_line
+from viewer.sources.limits import Limits
 from viewer.syntax.json_text import check_json
 from viewer.tui.search.engine import LONGEST_QUERY, Query
 from viewer.tui.transcript.blocks import KEPT_BLOCKS
@@ -44,7 +45,7 @@ CAPS = {
     "line between messages": ("viewer.reading.grammar", "LONGEST_LINE", MB),
     "findings of a code": (("viewer.index.findings", "MOST_PER_CODE", 1_000)),
     "findings in a binary input": ("viewer.document.one_reading", "MOST_IN_BINARY", 20),
-    "decompressed text": ("viewer.sources.limits", "DEFAULTS.max_decompressed", 2 * GB),
+    "decompressed text": ("viewer.sources.limits", "Limits.max_decompressed", 2 * GB),
     "member of an archive": ("viewer.sources.containers.archive", "LARGEST_MEMBER", 256 * MB),
     "ratio of a member": ("viewer.sources.containers.archive", "LARGEST_RATIO", 200),
     "directory of an archive": ("viewer.sources.containers.archive", "LARGEST_DIRECTORY", 64 * MB),
@@ -52,7 +53,7 @@ CAPS = {
     "value in a container": ("viewer.sources.containers.parts", "LARGEST_TEXT", 64 * MB),
     "steps of a database": ("viewer.sources.containers.database", "MOST_STEPS", 100_000_000),
     "rows of Parquet": ("viewer.sources.containers.parquet", "ROWS_AT_ONCE", 64),
-    "spooled text": ("viewer.sources.limits", "DEFAULTS.max_spool", 4 * GB),
+    "spooled text": ("viewer.sources.limits", "Limits.max_spool", 4 * GB),
     "text in memory": ("viewer.sources.spool", "IN_MEMORY", 8 * MB),
     "second attempt": ("viewer.sources.compressed", "MOST_KEPT", MB),
     "event stream head": ("viewer.formats.detect", "HEAD", 64 * KB),
@@ -100,6 +101,9 @@ BEYOND_ELSEWHERE = {
 @each("name", CAPS)
 def test_each_cap_has_its_documented_value(name: str) -> None:
     module, constant, value = CAPS[name]
+    if constant.startswith("Limits."):
+        assert getattr(Limits(), constant.removeprefix("Limits.")) == value
+        return
     assert attrgetter(constant)(import_module(module)) == value
 
 

@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 # so the quick tests run without that. Those that fail run again, to show the values. A test that takes 5 minutes hangs:
 # it fails and shows where, so that a run always ends.
 PYTEST := $(BIN)/python -m pytest -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
-QUICK := $(PYTEST) -m "not slow and not lab"
+QUICK_TESTS := $(PYTEST) -m "not slow and not lab"
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check docs coverage lab fuzz sanitize bench dist clean
@@ -23,8 +23,8 @@ test: $(INSTALLED)          ## all tests except the long campaigns
 check: $(INSTALLED)         ## format, lint, types, and the quick tests
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy & types=$$!; nice -n 5 $(QUICK) --processes 6 --assert=plain --tb=short || \
-		{ $(QUICK) --last-failed --last-failed-no-failures=none; false; }; tests=$$?; wait $$types && exit $$tests
+	@$(BIN)/mypy & types=$$!; nice -n 5 $(QUICK_TESTS) --processes 6 --assert=plain --tb=short || \
+		{ $(QUICK_TESTS) --last-failed --last-failed-no-failures=none; false; }; tests=$$?; wait $$types && exit $$tests
 
 docs: $(INSTALLED)          ## regenerate pages, man page, and pictures from the code
 	@OCML_UPDATE=1 $(BIN)/python -m pytest tests/docs tests/screens/test_pictures.py

@@ -48,6 +48,13 @@ def test_every_action_is_pinned_by_a_commit_and_names_its_version() -> None:
         assert not re.search(r"secrets\.|: write|write-all", text)
 
 
+def test_no_variable_of_the_makefile_is_also_a_switch() -> None:
+    text = (ROOT / "Makefile").read_text("utf-8")
+    switches = set(re.findall(r"\$\(if \$\((\w+)\)", text))
+    assert {"QUICK", "WRITE"} <= switches
+    assert switches.isdisjoint(re.findall(r"(?m)^(\w+) *:?=", text))
+
+
 def test_every_supported_python_is_tested_on_both_systems() -> None:
     workflow = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
     assert 'python: ["3.11", "3.12", "3.13", "3.14"]' in workflow

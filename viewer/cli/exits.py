@@ -14,6 +14,7 @@ from viewer.render.crash import take_faults
 from viewer.render.sanitize import sanitize_line
 
 FINE = 0
+"""The exit code of success. That of a crash is in `viewer/render/crash.py`."""
 FINDINGS = 1
 """Problems or differences were found, or the transcript is refused: it cannot be written or sent as requested."""
 USAGE = 2

@@ -38,7 +38,7 @@ class Inputs:
         self.names = names
         self.code = FINE
         self.failed: list[tuple[str, str]] = []
-        """The files that could not be read, each with the reason."""
+        """The files and folders that could not be read, each with the reason."""
         self._format = format
         self._options = options
         self._most_per_code = most_per_code

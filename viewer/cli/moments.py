@@ -63,14 +63,14 @@ def moment_options(command: Command) -> Command:
             "--at-event",
             metavar="N",
             callback=_event,
-            help="Show what was visible after event N. An event is a part of a message that arrived in one piece.",
+            help="Show what was visible after event N. An event is one piece of a message, as it arrived.",
         ),
         click.option(
             "--at",
             "at_byte",
             metavar="BYTE",
             callback=_byte,
-            help="Show what was visible at this byte (such as B4096) of the shown text or, with -d, of the file.",
+            help="Show what was visible after this many bytes (such as B4096) of shown text or, with -d, of the file.",
         ),
     ):
         command = option(command)

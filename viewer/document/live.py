@@ -212,7 +212,7 @@ class LiveDocument(Document):
         self.following.close()
 
     def step(self, size: int = CHUNK) -> LiveChange:
-        """Poll the file, read at most `size` more bytes or check some, and return what changed."""
+        """Poll the file, read up to `size` more bytes or check bytes read earlier, and return what changed."""
         if self.is_complete:
             return LiveChange()
         with self.rewrites:

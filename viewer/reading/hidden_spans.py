@@ -290,7 +290,8 @@ class _Scan:
         return pair.name == "THINK" and (not line or line.endswith((b"\n", b"\r")))
 
     def _unmatched(self, mark: Mark) -> None:
-        """Hide everything since the last block, because a closing mark has no opening mark."""
+        """Hide the text before a closing mark that has no opening mark: everything since the last thought if the
+        mark ends a thought, and otherwise everything since the last block."""
         pair = next((pair for pair in mark.closes if not pair.shared_close and pair not in THINK_PAIRS), None)
         if pair is None or (pair.kind is MarkKind.THOUGHT and not self._is_assistant):
             return

@@ -1,4 +1,4 @@
-"""Crash reports: the exception type and code positions, never a message or a local variable.
+"""Crash reports and their exit code: the exception type and code positions, never a message or a local variable.
 
 Exception messages may quote the input, so the interpreter's own hooks must not print them either."""
 

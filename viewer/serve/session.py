@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from textual import messages
 from textual.drivers.web_driver import WebDriver
 
+from viewer.render.crash import CRASHED
 from viewer.serve.confine import Served, confine
 from viewer.sources.files import is_directory
 from viewer.sources.folder import list_transcripts
@@ -29,7 +30,6 @@ SECONDS_TO_END = 3.0
 """Seconds after the end of the server before the session is ended by force."""
 SECONDS_BETWEEN_PLACES = 0.5
 INPUT = 0
-CRASHED = 70
 
 
 class SessionDriver(WebDriver):

@@ -233,7 +233,8 @@ class _Relay:
             self._sending = None
 
     async def _answer_here(self, status: int) -> None:
-        """Answer a refused request. If earlier requests have no answers yet, wait briefly for these answers first."""
+        """Answer a refused request. If earlier requests are still unanswered, wait briefly for their answers, and
+        give up if these do not arrive."""
         if self._pending and self._answers_task is not None:
             self._is_refusing = True
             if self._to_server is not None and self._to_server.can_write_eof():

@@ -16,7 +16,7 @@ from viewer.tui.keys import DEBUG_ONLY
 
 
 class Place(Enum):
-    """The unit of a target."""
+    """The kind of place that a target names."""
 
     MESSAGE = "message"
     LINE = "line"

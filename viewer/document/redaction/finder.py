@@ -42,7 +42,7 @@ class Secret(Struct, frozen=True, gc=False):
     start: int
     end: int
     text: str
-    """The characters of the secret without escapes and gaps. Equal secrets have equal texts."""
+    """The secret with its escapes decoded and its gaps removed, so equal secrets have the same text."""
 
 
 class Finder:

@@ -591,7 +591,7 @@ class Spans(Struct, frozen=True):
     group: str = ""
     """The path of the conversation. Without it, each trace is a conversation."""
     attributes: str = "attributes"
-    """The member that contains the attributes, if any. A span without this member consists of attributes itself."""
+    """The member that contains the attributes, if any. If a span lacks it, the members of the span are attributes."""
     agents: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to an agent."""
     workflows: tuple[When, ...] = ()
@@ -601,7 +601,7 @@ class Spans(Struct, frozen=True):
     remote: tuple[When, ...] = ()
     """Conditions. The parent of a span that meets any of them is in another process."""
     results: str = ""
-    """The path of what the root of a trace returned to its caller."""
+    """The path of the value that the root of a trace returned to its caller."""
     outer_results: str = ""
     """The same path, in the record around the spans."""
     logs: bool = False

@@ -45,7 +45,7 @@ class Schema(Struct, frozen=True):
 
 
 _last: list[tuple[tuple[object, ...], Database]] = []
-"""The most recently opened database, kept because listing sessions opens the database once per session."""
+"""The most recently opened database. Without it, listing sessions would open the database once per session."""
 
 
 def _database(path: str) -> Database:

@@ -162,7 +162,7 @@ class ListShapes:
         return ListItem(shape, ((known.start, known.end), *known.spans), known)
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
-        """Make a frame from a record and its reading by the rules, if enough similar records have come before."""
+        """Make a frame from a record and what the rules read from it, if enough similar records have come before."""
         if not self._rules or self._trials >= MOST_TRIALS or type(node) is not LazyNode or type(node.value) is not dict:
             return
         names = self._rules.keys() & node.value.keys()

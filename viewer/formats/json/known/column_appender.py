@@ -30,7 +30,7 @@ Matched = tuple[Shape, Match]
 
 
 class ColumnAppender:
-    """Appends the messages of objects that the accelerator matched to a batch."""
+    """Adds to a batch the messages of the objects that the accelerator matched."""
 
     def __init__(
         self, batch: ClosedBatch, found: MatchedRecords, data: bytes | bytearray, at: int, base: int, signs: bytes

@@ -52,7 +52,8 @@ class Searchable(Struct, frozen=True):
 
 
 def page_name(name: str) -> str:
-    """Return the file name of a page: the plain characters of the stem, and a hash of the relative name."""
+    """Return the file name of a page without its extension: the last part of a transcript's relative name, with special
+    characters replaced with hyphens, and a hash of the whole relative name."""
     stem = name.rpartition("/")[2]
     plain = _PLAIN.sub("-", stem)[:_LONGEST_STEM].strip(".-") or "transcript"
     return f"{plain}-{blake2b(name.encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}"

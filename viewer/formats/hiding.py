@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from itertools import product
 
 from viewer.syntax.json_lines import LazyNode
@@ -323,12 +323,20 @@ def is_addressed_elsewhere(node: JsonNode) -> bool:
         return False
     return any(
         _is_tool(each) or (each.kind is JsonKind.STRING and each.text.lower() not in _READERS_OF_TEXT)
-        for each in values_of(node, "recipient")
+        for each in _addresses(node, "recipient")
     ) or any(
         is_word(each, _HIDDEN_INTENTS) if name == "intent" else _is_tool(each)
         for name in ("to", "intent")
-        for each in values_of(node, name)
+        for each in _addresses(node, name)
     )
+
+
+def _addresses(node: JsonNode, name: str) -> Iterator[JsonNode]:
+    """Yield the values of a member and the items of those that are lists."""
+    for value in values_of(node, name):
+        yield value
+        if value.kind is JsonKind.ARRAY:
+            yield from value.items
 
 
 def _is_tool(value: JsonNode) -> bool:

@@ -120,10 +120,10 @@ def test_a_role_of_no_template_is_hidden(case: Turns) -> None:
 
 
 def test_the_frame_of_an_unknown_speaker_is_hidden_however_it_arrives() -> None:
-    glm = "<|user|>\nA <|note|> b<|critic|>\nSECRET<|assistant|>\n<|begin_of_box|>c<|end_of_box|>\nd<|endoftext|>"
-    deepseek = "<｜User｜>A ｜ b<｜Critic｜>SECRET<｜Assistant｜>c<｜tool▁sep｜>d<｜end▁of▁sentence｜>"
+    glm = "<|user|>\nA <| b |> c<|critic 2|>SECRET<|assistant|>\n<|begin_of_box|>c<|end_of_box|>\nd<|endoftext|>"
+    deepseek = "<｜User｜>A ｜ b<｜critic｜>SECRET<｜Assistant｜>c<｜tool▁sep｜>d<｜end▁of▁sentence｜>"
     for text, format, shown in (
-        (glm, "glm", ["A <|note|> b", "<|begin_of_box|>c<|end_of_box|>\nd"]),
+        (glm, "glm", ["A <| b |> c", "<|begin_of_box|>c<|end_of_box|>\nd"]),
         (deepseek, "deepseek", ["A ｜ b", "c<｜tool▁sep｜>d"]),
     ):
         reading = read(text, format)

@@ -273,7 +273,10 @@ def test_a_phase_that_a_table_does_not_read_hides() -> None:
 
 
 def test_a_part_for_another_channel_or_a_message_of_the_system_is_hidden() -> None:
-    for value in ({"channel": "analysis"}, {"channel": "thinking"}, {"phase": "commentary"}):
+    for value in (
+        *({"channel": "analysis"}, {"channel": "thinking"}, {"phase": "commentary"}),
+        *({"recipient": "python"}, {"to": "python"}, {"intent": "debug"}, {"intent": ["debug"]}),
+    ):
         part = {"role": "assistant", "content": [{"type": "text", "text": "Hi.", **value}]}
         assert shown_in(read(json.dumps(part), "json")) == [], value
     for type in ("system", "developer"):

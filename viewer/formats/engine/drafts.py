@@ -839,8 +839,8 @@ class _PartReader:
 
 
 def _hides(part: JsonNode) -> bool:
-    """True if a flag, a channel, or a phase hides the text of a part."""
-    return is_flagged(part) or is_on_other_channel(part) or is_in_hidden_phase(part)
+    """True if a flag, a channel, an address, or a phase hides the text of a part."""
+    return is_flagged(part) or is_on_other_channel(part) or is_addressed_elsewhere(part) or is_in_hidden_phase(part)
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from viewer.formats.hiding import HIDDEN_TYPES, KINDS, is_flagged, is_in_hidden_phase, is_on_other_channel, is_word
+from viewer.formats.hiding import (
+    HIDDEN_TYPES,
+    KINDS,
+    is_addressed_elsewhere,
+    is_flagged,
+    is_in_hidden_phase,
+    is_on_other_channel,
+    is_word,
+)
 from viewer.formats.json.fields import (
     THOUGHT_WORDS,
     Source,
@@ -153,7 +161,7 @@ class _Sorter:
             self.content.replies.append(bare_reply or part)
         elif _is_thought(part, kind):
             self.content.thoughts += thought_pieces(_bare(part, kind, _BARE_THOUGHTS) or part)
-        elif is_flagged(part) or is_in_hidden_phase(part) or is_on_other_channel(part):
+        elif is_flagged(part) or is_in_hidden_phase(part) or is_on_other_channel(part) or is_addressed_elsewhere(part):
             return False
         elif kind in _TEXTS and (text := _text_of(part, kind)) is not None:
             self._text(text)

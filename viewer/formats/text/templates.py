@@ -100,7 +100,7 @@ DEEPSEEK = Template(
     ends=("<｜end▁of▁sentence｜>",),
     layout=("<｜begin▁of▁sentence｜>",),
     open_ended=_ALL - {Speaker.ASSISTANT},
-    unknown="<｜[A-Z][A-Za-z_ ▁]{0,30}｜>",
+    unknown="<｜(?!tool)[A-Za-z][A-Za-z0-9_ ▁-]{0,30}｜>",
     begins_with=Speaker.SYSTEM,
     replies_outside=True,
     lookalikes=("<|User|>", "<|Assistant|>", "<|tool_calls_begin|>", "<|tool_outputs_begin|>"),
@@ -126,7 +126,7 @@ GLM = Template(
     ends=("<|endoftext|>",),
     layout=("[gMASK]", "<sop>"),
     open_ended=_ALL,
-    unknown=r"<\|(?!begin_|end_|image|video|audio)[A-Za-z][A-Za-z0-9_-]{0,40}\|>(?=\r?\n)",
+    unknown=r"<\|(?!(?:begin|end)_of_|image\||video\||audio\|)[^<>|\s][^<>|\r\n]{0,40}\|>",
     held={Speaker.ASSISTANT: Held(texts.may_be_named_call, texts.named_call)},
 )
 PHI = Template(

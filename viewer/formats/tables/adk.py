@@ -66,7 +66,7 @@ is hidden."""
 
 
 def _either(snake: str) -> str:
-    """Return the path of a member in both spellings."""
+    """Return a path that matches a member in camel case or in snake case."""
     first, *words = snake.split("_")
     return f"{first}{''.join(map(str.capitalize, words))}|{snake}"
 

@@ -46,7 +46,7 @@ _STATUS = Fault(
 
 
 def _proxied(asked: str, answered: str) -> RecordRule:
-    """Return the rule for a record with two bodies. A body that is text may be anything."""
+    """Return the rule for a record with two bodies. A body that is plain text could be anything."""
     in_time, out_time = _TIMES
     is_object = When(answered, kind=JsonKind.OBJECT)
     return RecordRule(

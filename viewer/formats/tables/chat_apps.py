@@ -122,7 +122,7 @@ _LOGGED = (
     RecordRule((), Kind.SAID, "assistant", "response"),
 )
 
-# text-generation-webui: the text that the model got, and the displayed text, which has HTML character references.
+# text-generation-webui: the text that the model received, and the displayed text, which has HTML character references.
 
 _OOBABOOGA = (("internal", "visible"), ("data", "data_visible"))
 _TEXT = JsonKind.STRING

@@ -104,7 +104,7 @@ _LOG = (
     RecordRule((), Kind.UNKNOWN, "assistant", "response|content|args"),
 )
 _MOST_BEFORE = 16
-"""How many logs of a prompt to search for its first answer."""
+"""The maximum number of a prompt's logs to search for its first answer."""
 _IS_TEXT = When("prompt", kind=JsonKind.STRING)
 _NO_ANSWER = tuple(is_not(f"logs[{place}].name", *_ANSWERS) for place in range(_MOST_BEFORE))
 _PROMPT = (
@@ -127,7 +127,7 @@ _PROMPT = (
     RecordRule((has("logs"),), each="logs[]", rules=_LOG),
     RecordRule((has("logs"),), None),
 )
-"""Rules for a prompt and its logs. If no answer appears in the chat, `prompt` is not a message of the user."""
+"""Rules for a prompt and its logs. If no answer appears in the chat, `prompt` is not a message from the user."""
 
 CHAT_REPLAY = RecordFormat(
     name="chat-replay",

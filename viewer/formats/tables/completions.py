@@ -31,7 +31,7 @@ OPEN_THOUGHTS = (
     *("<think>", "<think>\n", "<think>\n\n", "<thinking>", "<thinking>\n", "[THINK]", "<|START_THINKING|>"),
     *("<|start|>assistant", "<|channel|>analysis<|message|>", "<|channel|>", "◁think▷"),
 )
-"""The ends of prompts after which the answer begins inside a thought."""
+"""Endings of a prompt after which the answer begins inside a thought."""
 _HIDDEN = Narrowing(Kind.UNKNOWN, until=(has(_PROMPTS),))
 """Hides an answer that repeats its prompt or begins inside a thought."""
 

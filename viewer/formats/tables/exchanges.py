@@ -110,8 +110,9 @@ def response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule
 
 
 def _generations(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> Iterator[RecordRule]:
-    """Yield the rules for the result of a LangChain model: a list of alternatives for each prompt, or for one.
-    Text without a message continues a prompt that a template made, so it may contain the steps of an agent."""
+    """Yield the rules for the result of a LangChain model: a list of alternatives for each prompt, or one
+    such list. Text outside a message continues a prompt that a template made, so it may contain the steps of an
+    agent."""
     yield RecordRule((*when, has(f"{at}[0][1]")), each=f"{at}[0][1:]", rules=_ALTERNATIVE, time=time, unused=True)
     yield RecordRule(
         (*when, has(f"{at}[0][0]"), has(f"{at}[1]")), each=f"{at}[1:][]", rules=_ALTERNATIVE, time=time, unused=True

@@ -40,7 +40,7 @@ TYPES = frozenset(
         *("summary_message", "event_message", "internal_monologue"),
     }
 )
-"""Types that only Letta has."""
+"""The message types that only Letta uses."""
 _PACKAGES = ('{"type"', '{\n  "type"', '{\n    "type"')
 """The beginnings of the JSON that the program uses to wrap what the user typed, and to report its own events."""
 _PACKAGE = frozenset({"type", "message", "time", "location", "name"})
@@ -304,7 +304,7 @@ tool to send a message."""
 
 
 def _wrapped(holder: str) -> tuple[Inner, ...]:
-    """Return where messages have strings that may contain JSON."""
+    """Return the locations of the strings in messages that may contain JSON."""
     prefix = f"{holder}." if holder else ""
     return (
         Inner(holder, "content", (is_("message_type|role", "user_message", "user"), starts("content", *_PACKAGES))),

@@ -13,7 +13,7 @@ _OPTIONS = "arguments.gen_args_0.arg_1|arguments[0][1]"
 _CHATS = tuple(at for prompt in ("arguments.gen_args_0.arg_0", "arguments[0][0]") for at in (prompt, f"{prompt}[0]"))
 """Where the messages of a chat are: in a string that contains JSON, or in a list with such a string."""
 _GENERATES = When(_OPTIONS, kind=JsonKind.OBJECT)
-"""The condition that the model wrote text. Without options, it only rated the text of the prompt."""
+"""The condition that the model wrote text. Without generation options, it only scored the text of the prompt."""
 _ANSWER = "resps[0][0]"
 _IS_TEXT = When(_ANSWER, kind=JsonKind.STRING)
 _OPEN = Narrowing(Kind.UNKNOWN)

@@ -30,16 +30,16 @@ class Container(Enum):
 
 
 class When(Struct, frozen=True):
-    """A condition on a record or a part. Tests that are not set are true."""
+    """A condition on a record or a part. A test that is not set always passes."""
 
     path: str
     equals: frozenset[str] = frozenset()
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
-    """Prefixes of a string, after ASCII whitespace."""
+    """The prefixes, one of which the string must have after any ASCII whitespace."""
     not_starts: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
-    """Suffixes of a string."""
+    """The suffixes, one of which the string must have."""
     only: frozenset[str] = frozenset()
     """The only members that the object may have, because any other member, or a repeated one, might change its
     meaning."""
@@ -109,7 +109,7 @@ class Words(Struct, frozen=True):
     path: str
     words: Mapping[str, Channel]
     missing: Channel = Channel.FINAL
-    """The channel if there is no word. Any unlisted word is an unknown channel and hides the message."""
+    """The channel if there is no word. An unlisted word counts as an unknown channel and hides the message."""
 
 
 class Outcomes(Struct, frozen=True):
@@ -143,7 +143,7 @@ class Mode(Enum):
     REPLACE = "replace"
     """The text replaces the earlier text."""
     REPEAT = "repeat"
-    """The record is a copy if a message of the same role has this text. Otherwise, it is a message."""
+    """The record is a copy if a message of the same role has the same text. Otherwise, it is a message."""
     FINAL = "final"
     """Like `REPEAT`, for the last record of a run, which may contain text that no other record had."""
 
@@ -233,7 +233,8 @@ class Alone(Enum):
     ITSELF = "itself"
     """A message of its own kind, because it needs no partner."""
     SAID_BEFORE_COPIES = "said before copies"
-    """Said, if no copy of the group has occurred yet and the text does not start with `<`; otherwise injected."""
+    """Said text, if no copy of the group has occurred yet and the text does not start with `<`; otherwise, injected
+    text."""
 
 
 class Narrowing(Struct, frozen=True):
@@ -260,7 +261,7 @@ class PartRule(Struct, frozen=True):
     call_id: str = ""
     name: str = ""
     default_name: str = ""
-    """The tool, if the part does not name one."""
+    """The name of the tool if the part does not name one."""
     channel: Channel | None = None
     label: bool = False
     """True for an attachment, whose part is shown as `[image/png, 40 KB]`."""
@@ -389,7 +390,7 @@ class RecordRule(Struct, frozen=True):
     repeats: tuple[str, ...] = ()
     """Paths of strings and message lists. Text, or items at the start of `each`, that repeat one of them are copies."""
     unused: bool = False
-    """True for an answer that no user received. Its text is unknown and in a separate thread."""
+    """True for an answer that no user received. Its text is of unknown kind, in a separate thread."""
     of_conversation: bool = False
     """True if the record is a whole conversation, so its flags apply to a conversation, not to a message."""
 
@@ -434,7 +435,7 @@ class Hooks(Struct, frozen=True):
     split_answer: Split | None = None
     """Like `split`, for the assistant's text, if it is split differently."""
     classify: Classify | None = None
-    """A function that returns the kind of all of the text."""
+    """A function that returns the kind of the whole text."""
     renew: Callable[[], Hooks] | None = None
     """A function that returns fresh hooks for one input, if the hooks keep state."""
     is_disabled: Callable[[], bool] = lambda: False
@@ -533,7 +534,8 @@ class EventTable(Struct, frozen=True):
     api: Mapping[str, EventKind] = field(default_factory=dict)
     """The effects of events that are only recognized in a stream of the Responses API, by type."""
     interface: str = ""
-    """The prefix of the types of an API. A type that is not in `kinds` may have text, which is hidden."""
+    """The prefix of an API's event types. An event whose type has this prefix but is not in `kinds` may contain text,
+    which is hidden."""
     progress: frozenset[str] = frozenset()
     """Last words of unlisted types that only report the state of a tool."""
     deltas: tuple[str, ...] = ("delta",)
@@ -543,7 +545,7 @@ class EventTable(Struct, frozen=True):
     errors: Mapping[str, str] = field(default_factory=dict)
     """The reasons for errors in the run, by error code."""
     incomplete: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
-    """The reports, by the reason why an answer is incomplete."""
+    """The problems to report, by the reason why an answer is incomplete."""
     is_api: bool = False
     """True for the Responses API, which announces its items and reports errors, instructions, and its end."""
 
@@ -582,28 +584,29 @@ class Spans(Struct, frozen=True):
     """How the spans of traces become conversations."""
 
     each: str
-    """The path of the spans in a record. A record without any is a span itself."""
+    """The path of the spans in a record. A record that contains no spans is itself a span."""
     trace: str
     id: str
     parent: str
     start: str
     """The path of the time that orders the spans."""
     group: str = ""
-    """The path of the conversation. Without it, each trace is a conversation."""
+    """The path of the conversation ID. A trace that contains no such ID is a conversation of its own."""
     attributes: str = "attributes"
     """The member that contains the attributes, if any. If a span lacks it, the members of the span are attributes."""
     agents: tuple[When, ...] = ()
-    """Conditions. A span that meets any of them belongs to an agent."""
+    """Conditions, any one of which marks a span as belonging to an agent."""
     workflows: tuple[When, ...] = ()
-    """Conditions. The root of a trace that meets all of them is not an agent if there is only one agent below it."""
+    """Conditions on the root of a trace. A root that meets all of them is not an agent if there is only one agent below
+    it."""
     tools: tuple[When, ...] = ()
-    """Conditions. A span that meets any of them belongs to a tool."""
+    """Conditions, any one of which marks a span as belonging to a tool."""
     remote: tuple[When, ...] = ()
-    """Conditions. The parent of a span that meets any of them is in another process."""
+    """Conditions, any one of which shows that the parent of the span is in another process."""
     results: str = ""
     """The path of the value that the root of a trace returned to its caller."""
     outer_results: str = ""
-    """The same path, in the record around the spans."""
+    """The path of the value that the root of a trace returned, in the record that contains the spans."""
     logs: bool = False
     """True if log records may serve as events of spans."""
 

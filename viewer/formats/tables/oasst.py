@@ -71,7 +71,7 @@ _IS_REFUSED = (
         for kind in (JsonKind.TRUE, JsonKind.STRING, JsonKind.NUMBER, JsonKind.ARRAY, JsonKind.OBJECT)
     ),
 )
-"""Conditions. Reviewers deleted a tree or a thread that meets any of them, or rejected it."""
+"""Conditions, any one of which shows that reviewers deleted or rejected a tree or a thread."""
 
 
 def _conversations() -> Iterator[RecordRule]:

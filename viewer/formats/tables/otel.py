@@ -420,7 +420,7 @@ _RESULTS = "|".join(
         *("attributes.mlflow.spanOutputs", "output"),
     )
 )
-"""What the root of a trace returned to its caller."""
+"""The paths of the value that the root of a trace returned to its caller."""
 
 OTEL = RecordFormat(
     name="otel",

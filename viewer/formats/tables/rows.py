@@ -70,7 +70,7 @@ _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
     "|completions[0].response|response_0|output_2"
 )
-"""The condition that the row has an answer. Without the other half, a prompt or an answer may be anything."""
+"""The condition that the row has an answer. A prompt without an answer, or the reverse, may be anything."""
 _PROMPT_LISTS = ("prompt[]", "input.messages[]")
 """The paths of prompts that are lists. A prompt that is a string is a copy of the start of a list."""
 _PROMPT = (*_PROMPT_LISTS, "prompt")
@@ -119,7 +119,7 @@ _COMPARED = (
     ("response1", "response2", "overall_preference", ("1", "2", "3")),
     ("output_2", "output_1", "", ()),
 )
-"""Two answers, the member that names the better one, and the values of that member if the second one is better. The
+"""The two answers, the member that names the better one, and the values of that member if the second is better. The
 second answer of AlpacaEval was written by another model for comparison."""
 
 

@@ -132,8 +132,8 @@ def answer_runs(text: str) -> Sequence[Run]:
 
 
 def _turns(text: str) -> list[_Turn]:
-    """Split the text into turns. Return none if it does not begin with a label. Only text of the user and the assistant
-    is shown; everything else stays hidden, even a turn that begins inside a thought."""
+    """Split the text into turns. Return no turns if it does not begin with a label. Only text of the user and the
+    assistant is shown; everything else stays hidden, even a turn that begins inside a thought."""
     if not _BEGINS.match(text):
         return []
     labels, doubtful = _labels(text)

@@ -74,8 +74,8 @@ def claude_tags(text: str) -> Runs:
 
 
 def _end_of(text: str, opening: re.Match[str]) -> int:
-    """Return the end of an element, which may contain others with the same name; the end of the text if it is
-    unclosed."""
+    """Return the end of an element, which may contain others with the same name, or the end of the text if the
+    element is unclosed."""
     if opening[0].endswith("/>"):
         return opening.end()
     depth = 1
@@ -100,8 +100,7 @@ def gemini_tags(text: str) -> Runs:
 
 
 def pi_tags(text: str) -> Runs:
-    """Split the text of a Pi prompt. The program adds skills and files that the user named to the prompt as
-    elements."""
+    """Split the text of a Pi prompt. The program adds to it, as elements, the skills and files that the user named."""
     runs: Runs = []
     at = 0
     while found := _PI_ELEMENT.search(text, at):

@@ -31,7 +31,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 TYPES = ("request", "delta", "close", "response", "error", "end", "note")
-"""The known values of `tap`."""
+"""The known values of the member `tap`, which is the type of a record."""
 _DELTA = Stream(Step.ADD, "block", "exchange", "exchange")
 _LIST = JsonKind.ARRAY
 

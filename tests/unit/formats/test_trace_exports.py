@@ -351,16 +351,70 @@ def returned(result: object, *calls: dict[str, object], **more: object) -> list[
 
 
 def test_the_conversation_is_the_chain_whose_answer_the_trace_returned() -> None:
-    answer, router = called(5, "main", "a", "b"), called(1, "router", "a", "SECRET_1")
-    title, judge = called(2, "title", "SECRET_2", "SECRET_3"), called(6, "judge", "a", "b", "SECRET_4", "SECRET_5")
-    follow_up = called(7, "main", "a", "b", "SECRET_6", "SECRET_7")
-    state = {"messages": [{"type": "human", "content": "a"}, {"type": "ai", "content": "b"}]}
-    for result in ("b", {"answer": "b"}, '{"answer": "b"}', state, [{"role": "assistant", "content": " b\n"}]):
-        for others in ((router,), (title,), (judge,), (title, router), (title, router, judge, follow_up)):
-            assert returned(result, answer, *others) == ["a", "b"], (result, others)
-    roots = [{**call, "parentObservationId": None} for call in (title, answer)]
-    trace = {"id": "t", "observations": roots, "output": "b"}
-    assert told(trace, "langfuse")[0] == ["a", "b"]
+    router, title = called(1, "router", "a", "SECRET_1"), called(2, "title", "SECRET_2", "SECRET_3")
+    for b, more in (("an answer", {}), ("b", {"input": "a"})):
+        answer, judge = called(5, "main", "a", b), called(6, "judge", "a", b, "SECRET_4", "SECRET_5")
+        follow_up = called(7, "main", "a", b, "SECRET_6", "SECRET_7")
+        state = {"messages": [{"type": "human", "content": "a"}, {"type": "ai", "content": b}]}
+        for result in (b, {"answer": b}, f'{{"answer": "{b}"}}', state, [{"role": "assistant", "content": f" {b}\n"}]):
+            for others in ((router,), (title,), (judge,), (title, router), (title, router, judge, follow_up)):
+                assert returned(result, answer, *others, **more) == ["a", b], (result, others)
+        roots = [{**call, "parentObservationId": None} for call in (title, answer)]
+        trace = {"id": "t", "observations": roots, "output": b, **more}
+        assert told(trace, "langfuse")[0] == ["a", b]
+
+    asked = {"input": {"question": "a"}}
+    title, judge = called(1, None, "SECRET_2", "b"), called(6, "judge", "a", "b", "SECRET_4", "the answer")
+    drafts = called(1, None, "a", "SECRET_1"), called(2, None, "SECRET_2", "the answer")
+    improved = called(1, None, "a", "SECRET_1"), called(2, None, "a", "SECRET_1", "SECRET_3", "the answer")
+    scored = {"answer": "the answer", "score": "10"}
+    for result, calls, shown in (
+        ("b", (called(5, "main", "a", "b"), title), ["a", "b"]),
+        ("b", (title, called(5, "main", "a", "b")), ["a", "b"]),
+        ("the answer", drafts, ["a", "the answer"]),
+        ("the answer", improved, ["a", "the answer"]),
+        ("the answer", (called(5, "main", "a", "b"), judge), ["a", "the answer"]),
+        (scored, (called(1, None, "a", "the answer"), called(2, None, "SECRET_1", "10")), ["a", "the answer"]),
+        (scored, (called(1, None, "a", "SECRET_2"), called(2, None, "SECRET_1", "10")), ["a"]),
+        (scored, (called(1, "x", "a", "the answer"), called(2, "y", "a", "10")), ["a"]),
+        ("b", (called(1, "x", "SECRET_1", "b"), called(2, "y", "SECRET_2", "b")), []),
+    ):
+        assert returned(result, *calls, **asked) == shown, (result, calls)
+    parts = {"role": "user", "content": [{"type": "text", "text": each} for each in ("a", "c")]}
+    call = {**called(1, None, "a", "b"), "input": [parts]}
+    assert returned("b", call, called(2, None, "SECRET_1", "b"), input={"messages": [parts]}) == ["ac", "b"]
+    for result in ("10", scored):
+        assert returned(result, called(1, None, "SECRET_1", "b"), called(2, None, "SECRET_2", "10")) == []
+    both = called(1, None, "SECRET_1", "the answer"), called(2, None, "SECRET_2", "the answer")
+    assert returned("the answer", *both) == []
+
+
+def test_a_call_in_a_later_record_of_its_trace_only_continues_what_was_said() -> None:
+    first, other = called(1, "main", "a", "b"), called(2, "main", "a", "SECRET_1")
+    judge, title = called(3, "judge", "a", "b", "SECRET_2", "SECRET_3"), called(4, "main", "SECRET_4", "SECRET_5")
+    answer = {**called(5, "main", "a", "b"), "input": []}
+    follow_up, last = called(6, "main", "a", "b", "c", "d"), called(7, "main", "a", "b", "c", "d", "e", "f")
+    branch = called(8, "judge", "a", "b", "c", "SECRET_6")
+    for calls, shown in (
+        ((first, judge), "ab"),
+        ((first, judge, follow_up), "abcd"),
+        ((first, other, title, judge), "ab"),
+        ((first, other, called(9, "main", "a", "SECRET_1", "SECRET_2", "SECRET_3")), "ab"),
+        ((first, first, follow_up, branch, last), "abcdef"),
+        ((first, judge, {**judge, "id": "x"}, called(9, "judge", "a", "b", "SECRET_2", "SECRET_3", "x", "y")), "ab"),
+        ((first, {**called(2, "judge", "a", "b")}, judge), "ab"),
+        ((first, {**answer, "output": {"role": "assistant", "content": "SECRET_7"}}), "ab"),
+        ((called(1, "main", "a", ""), {**first, "id": "x"}, follow_up), "abcd"),
+        ((called(1, "triage", "a", ""), first, called(6, "judge", "a", "b", "SECRET_7")), "ab"),
+    ):
+        for more in ({}, {"sessionId": "s"}):
+            rows = [json.dumps({**call, **more, "parentObservationId": None}) for call in calls]
+            for data in ("\n".join(rows), f"[{','.join(rows)}]"):
+                assert told(data.encode(), "langfuse")[0] == list(shown), (calls, data[0])
+    rows = [json.dumps({**call, "parentObservationId": None, "sessionId": "s"}) for call in (first, follow_up)]
+    later = called(7, "other", "a", "b", "c", "d", "e", "f")
+    rows.append(json.dumps({**later, "traceId": "u", "parentObservationId": None, "sessionId": "s"}))
+    assert told("\n".join(rows).encode(), "langfuse")[0] == list("abcdef")
 
 
 def test_without_a_result_doubtful_chains_of_each_trace_are_hidden() -> None:
@@ -379,7 +433,7 @@ def test_without_a_result_doubtful_chains_of_each_trace_are_hidden() -> None:
         rows: list[dict[str, object]] = []
         for trace, said in enumerate((["a"], ["a", "b", "c"])):
             last = "bd"[trace] if returns else f"SECRET_{trace}"
-            root = {**observation(None, last if returns else None, "SPAN"), "id": f"r{trace}"}
+            root = {**observation(said[-1], last if returns else None, "SPAN"), "id": f"r{trace}"}
             calls = called(1, "router", *said, f"SECRET_{trace + 2}"), called(2, "main", *said, last)
             given = [root, *({**call, "parentObservationId": f"r{trace}"} for call in calls)]
             start = f"2026-01-02T03:{trace:02}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +14,8 @@ Identity = tuple[str, str, int]
 """The kind of a message, its speaker or its tool, and the hash of its text or of its call ID. The text itself would be
 kept as long as the conversation."""
 _NONE: frozenset[Identity] = frozenset()
+LEAST_RESULT = 8
+"""The minimum length of an answer that can be recognized without its question: many calls answer `Yes` or `10`."""
 Call = tuple[RecordReading, "Source | None", str, bool]
 """The reading of a model call, its source bytes, its agent, and whether the calls nested below it repeat its
 content."""
@@ -36,7 +38,14 @@ class _Chain(Struct):
     """True if the chain began in an earlier trace."""
     is_aside: bool = False
     """True if a call with other instructions added a user message to a conversation of the same trace, as a judge
-    does."""
+    does, or if a later record of a trace does not continue what the trace said."""
+    is_hidden: bool = False
+    """True if messages that a trace added to the chain are not shown, and no later trace has continued it."""
+
+    @property
+    def old_length(self) -> int:
+        """The number of messages before those that calls of the current trace added."""
+        return len(self.said) - len(self.drafts)
 
 
 class Conversation:
@@ -47,16 +56,25 @@ class Conversation:
     def __init__(self) -> None:
         self._agents: dict[str, _Agent] = {}
 
-    def add(self, calls: Sequence[Call], *, is_stated: bool, results: Sequence[int] = ()) -> None:
+    def add(
+        self,
+        calls: Sequence[Call],
+        *,
+        is_stated: bool,
+        results: Sequence[int] = (),
+        asked: Collection[int] = (),
+        is_late: bool = False,
+    ) -> None:
         """Remove from the readings of consecutive calls what earlier calls already contain. `is_stated` is True if the
-        file names the conversation. `results` are the hashes of the texts that the trace returned to its caller."""
+        file names the conversation. `results` are the hashes of the texts that the trace returned to its caller, and
+        `asked` those that it received. `is_late` is True if other calls of the trace have already been added."""
         touched: dict[str, _Agent] = {}
         for reading, source, thread, is_covered in calls:
             agent = self._agents.setdefault(thread, _Agent())
             touched[thread] = agent
-            agent.add(reading, source, is_covered=is_covered)
+            agent.add(reading, source, is_covered=is_covered, is_late=is_late)
         for thread, agent in touched.items():
-            agent.settle(is_stated=is_stated, results=() if thread else results)
+            agent.settle(is_stated=is_stated, results=() if thread else results, asked=asked, is_late=is_late)
             if thread:
                 agent.move_to(thread)
             agent.end_trace()
@@ -78,12 +96,12 @@ class _Agent:
         """The calls of this trace whose content nested calls repeat: for each, its reading, its new drafts, and its
         drafts of kind `SAID` with their identities."""
 
-    def add(self, reading: RecordReading, source: Source | None, *, is_covered: bool) -> None:
+    def add(self, reading: RecordReading, source: Source | None, *, is_covered: bool, is_late: bool) -> None:
         """Add a call, and drop from its reading the drafts that are not new."""
         new: list[Draft] = []
         spoken: list[tuple[Identity, Draft]] = []
         for draft in reading.drafts:
-            identity = _identity(draft, source)
+            identity = identity_of(draft, source)
             if draft.kind is Kind.SAID:
                 spoken.append((identity, draft))
                 new.append(draft)
@@ -97,8 +115,8 @@ class _Agent:
             return
         is_unread = any(draft.kind is Kind.UNKNOWN and draft.role in ("", "user") for draft in reading.drafts)
         instructions = [draft for draft in reading.drafts if draft.kind is Kind.INSTRUCTION]
-        prompt = frozenset(_identity(draft, source) for draft in instructions) if instructions else _NONE
-        kept = {id(draft) for draft in self._extend(spoken, prompt, is_unread=is_unread)}
+        prompt = frozenset(identity_of(draft, source) for draft in instructions) if instructions else _NONE
+        kept = {id(draft) for draft in self._extend(spoken, prompt, is_unread=is_unread, is_late=is_late)}
         reading.drafts = [draft for draft in new if draft.kind is not Kind.SAID or id(draft) in kept]
         self._drafts += reading.drafts
 
@@ -120,7 +138,7 @@ class _Agent:
         self._covered = []
 
     def _extend(
-        self, spoken: list[tuple[Identity, Draft]], prompt: frozenset[Identity], *, is_unread: bool
+        self, spoken: list[tuple[Identity, Draft]], prompt: frozenset[Identity], *, is_unread: bool, is_late: bool
     ) -> list[Draft]:
         """Add the messages of a call to the chain that they continue, or to a new chain, and return the new drafts. An
         answer without a user message continues the last chain unless the prompt could not be read."""
@@ -130,15 +148,19 @@ class _Agent:
         for index in reversed(range(len(self._chains))):
             chain = self._chains[index]
             length = _overlap(chain.said, said)
-            if length and _is_aside(chain, prompt, spoken[length:]):
+            if is_late and length:
+                is_aside = not _continues(chain, prompt, spoken, length)
+            else:
+                is_aside = _is_aside(chain, prompt, spoken[length:])
+            if length and is_aside:
                 drafts = [draft for _, draft in spoken[length:]]
                 self._chains.append(
                     _Chain([*chain.said, *said[length:]], len(chain.said), drafts, index, prompt, is_aside=True)
                 )
                 return drafts
             if length:
-                return self._grow(chain, spoken, prompt, length)
-        if self._chains and not is_unread and not any(draft.role == "user" for _, draft in spoken):
+                return self._grow(chain, spoken, chain.prompt if is_late else prompt, length)
+        if self._chains and not is_late and not is_unread and not any(draft.role == "user" for _, draft in spoken):
             return self._grow(self._chains[-1], spoken, prompt, 0)
         common = [_common_length(chain.said, said) for chain in self._chains]
         best = max(range(len(common)), key=lambda index: (common[index], index)) if common else 0
@@ -157,21 +179,34 @@ class _Agent:
         chain.drafts += drafts
         return drafts
 
-    def settle(self, *, is_stated: bool, results: Sequence[int] = ()) -> None:
+    def settle(self, *, is_stated: bool, results: Sequence[int], asked: Collection[int], is_late: bool) -> None:
         """Show the chain that is the conversation, and the chains from which it branched off. All others become
-        repeated context. If it is not clear which chain the user saw, only what all of them share is shown."""
-        if len(self._chains) == 1 and not results:
+        repeated context. If it is not clear which chain the user saw, only what all of them share is shown. If the
+        answer that the trace returned belongs to other questions than the trace received, only the received and the
+        returned texts are shown."""
+        if len(self._chains) == 1 and not results and not self._chains[0].is_hidden:
             self._add_covered()
             return
-        candidates = self._candidates(is_stated=is_stated)
-        tip, end = self._returned(candidates, results)
-        if tip is None:
-            tip = self._likely(candidates)
-        limits = self._limits(candidates) if tip is None else self._path(tip, end)
+        candidates = self._late_candidates() if is_late else self._candidates(is_stated=is_stated)
+        found = self._returned(candidates, results, asked)
+        matching = [place for place in found if self._is_asked(place, asked)] if asked else found
+        own: set[int] = set()
+        if matching:
+            limits = self._path(*matching[-1])
+            if any(limits.get(index, 0) < end for index, end in matching):
+                limits = self._limits([index for index, _ in matching])
+        elif found:
+            limits, own = {}, self._own(candidates, found, asked)
+        else:
+            is_mixed = is_late and len({self._chains[index].prompt for index in candidates}) > 1
+            tip = None if is_mixed else self._likely(candidates)
+            limits = self._limits(candidates) if tip is None else self._path(tip, 0)
         for index, chain in enumerate(self._chains):
-            kept = limits.get(index, 0) - (len(chain.said) - len(chain.drafts))
-            for draft in chain.drafts[max(0, kept) :]:
+            kept = max(0, limits.get(index, 0) - chain.old_length)
+            hidden = [draft for draft in chain.drafts[kept:] if id(draft) not in own]
+            for draft in hidden:
                 draft.kind = Kind.REPLAYED
+            chain.is_hidden = bool(hidden) or (chain.is_hidden and (is_late or not chain.drafts))
         self._add_covered()
 
     def _candidates(self, *, is_stated: bool) -> list[int]:
@@ -185,20 +220,54 @@ class _Agent:
             new = [index for index in new if self._root(index) in old]
         return [*grown, *new]
 
-    def _returned(self, candidates: list[int], results: Sequence[int]) -> tuple[int | None, int]:
-        """Return the chain whose answer the trace returned to its caller, and the number of messages up to this
-        answer."""
-        places: dict[int, tuple[int, int]] = {}
+    def _late_candidates(self) -> list[int]:
+        """Return the chains that continue all of what this trace said in earlier records, with its instructions."""
+        found: dict[int, int] = {}
+        """The number of messages of each chain that branches must share."""
+        for index, chain in enumerate(self._chains):
+            if chain.is_old:
+                if not chain.is_hidden:
+                    found[index] = chain.old_length
+            elif chain.parent in found and not chain.is_aside and chain.shared >= found[chain.parent]:
+                is_same = chain.prompt == self._chains[chain.parent].prompt
+                if is_same or not _asks(chain.drafts):
+                    found[index] = found[chain.parent]
+        return [index for index in found if self._chains[index].drafts]
+
+    def _returned(self, candidates: list[int], results: Sequence[int], asked: Collection[int]) -> list[tuple[int, int]]:
+        """Return the chains that contain answers which the trace returned to its caller, each with the number of
+        messages up to the last of these answers, in the order of the results."""
+        places: dict[int, list[tuple[int, int]]] = {}
         for index in candidates:
             chain = self._chains[index]
-            for at in range(len(chain.said) - len(chain.drafts), len(chain.said)):
-                if chain.said[at][1] == "assistant":
-                    places[chain.said[at][2]] = index, at + 1
-        found = [places[result] for result in results if result in places]
-        if not found:
-            return None, 0
-        tip = found[-1][0]
-        return tip, max(end for index, end in found if index == tip)
+            for at, draft in enumerate(chain.drafts, chain.old_length):
+                if chain.said[at][1] == "assistant" and (asked or len(candidates) == 1 or _is_distinct(draft)):
+                    places.setdefault(chain.said[at][2], []).append((index, at + 1))
+        found: dict[int, int] = {}
+        for result in results:
+            for index, end in places.get(result, ()):
+                found[index] = max(end, found.pop(index, 0))
+        return [*found.items()]
+
+    def _is_asked(self, place: tuple[int, int], asked: Collection[int]) -> bool:
+        """True if the trace received all user messages that this chain, up to this place, has of this trace."""
+        for index, end in self._path(*place).items():
+            chain = self._chains[index]
+            for draft, identity in zip(chain.drafts, chain.said[chain.old_length : end], strict=False):
+                if draft.role == "user" and not _is_received(draft, identity, asked):
+                    return False
+        return True
+
+    def _own(self, candidates: list[int], found: list[tuple[int, int]], asked: Collection[int]) -> set[int]:
+        """Return the IDs of the drafts that repeat what the trace received and, if that is clear, what it returned."""
+        own: dict[int, int] = {}
+        for index in sorted({each for candidate in candidates for each in self._path(candidate, 0)}):
+            chain = self._chains[index]
+            for at, draft in enumerate(chain.drafts, chain.old_length):
+                if draft.role == "user" and _is_received(draft, chain.said[at], asked):
+                    own.setdefault(chain.said[at][2], id(draft))
+        answers = [self._chains[index].drafts[end - 1 - self._chains[index].old_length] for index, end in found]
+        return {*own.values(), *(id(draft) for draft in answers if len(answers) == 1 and _is_distinct(draft))}
 
     def _likely(self, candidates: list[int]) -> int | None:
         """Return the chain that is probably the conversation, or None if that is doubtful: calls with other
@@ -254,7 +323,31 @@ class _Agent:
 def _is_aside(chain: _Chain, prompt: frozenset[Identity], added: list[tuple[Identity, Draft]]) -> bool:
     """True if a call with other instructions adds a user message to a conversation of the same trace."""
     is_other = bool(chain.drafts) and bool(prompt) and chain.prompt != prompt
-    return is_other and any(draft.role == "user" for _, draft in added)
+    return is_other and _asks([draft for _, draft in added])
+
+
+def _continues(chain: _Chain, prompt: frozenset[Identity], spoken: list[tuple[Identity, Draft]], length: int) -> bool:
+    """True if a call in a later record of a trace adds nothing to the chain, or repeats all of it before what it adds,
+    with the same instructions. Another agent may answer what is still unanswered."""
+    added = [draft for _, draft in spoken[length:]]
+    if not added or length < len(chain.said):
+        return not added
+    return chain.prompt == prompt or (chain.said[-1][1] == "user" and not _asks(added))
+
+
+def _asks(drafts: list[Draft]) -> bool:
+    return any(draft.role == "user" for draft in drafts)
+
+
+def _is_received(draft: Draft, identity: Identity, asked: Collection[int]) -> bool:
+    """True if the trace received the text of this message, or the text of each of its parts."""
+    return identity[2] in asked or (
+        len(draft.texts) > 1 and all(not text.strip() or hash(text.strip()) in asked for text in draft.texts)
+    )
+
+
+def _is_distinct(draft: Draft) -> bool:
+    return (len(draft.text.strip()) or sum(piece.end - piece.start for piece in draft.pieces)) >= LEAST_RESULT
 
 
 def _overlap(chain: list[Identity], said: list[Identity]) -> int:
@@ -280,7 +373,8 @@ def _common_length(one: list[Identity], other: list[Identity]) -> int:
     return length
 
 
-def _identity(draft: Draft, source: Source | None) -> Identity:
+def identity_of(draft: Draft, source: Source | None) -> Identity:
+    """Return what a call that repeats this message has in common with it."""
     if draft.kind in (Kind.CALL, Kind.REPLY) and draft.call_id:
         return draft.kind.value, "", hash(draft.call_id)
     text = draft.text.strip()

@@ -11,7 +11,7 @@ from itertools import islice
 from msgspec import Struct
 
 from viewer.formats.engine.attributes import LOGS, attribute_tree, spans_of_logs
-from viewer.formats.engine.chains import Conversation
+from viewer.formats.engine.chains import Conversation, identity_of
 from viewer.formats.engine.conditions import Unreadable, holds
 from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.inner import read_inner_strings
@@ -34,6 +34,8 @@ LONG_RECORD = 1024 * 1024
 """The minimum length in bytes of a record whose spans become trees of nodes one at a time, which needs less memory."""
 MOST_RESULTS = 256
 """The maximum number of texts in what a trace returned to its caller."""
+MOST_ASKED = 4_096
+"""The maximum number of texts in what a trace received from its caller."""
 LONGEST_RESULT = 1_000_000
 _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
@@ -115,6 +117,10 @@ class SpanCollector:
         self._names: dict[str, str] = {}
         self._results: dict[str, list[int]] = {}
         """The hashes of the texts that each trace returned to its caller."""
+        self._asked: dict[str, set[int]] = {}
+        """The hashes of the texts that each trace received from its caller."""
+        self._written: set[str] = set()
+        """The traces with messages that have been written."""
         self._count = 0
         self.first: int | None = None
         """The position of the first span. Even a trace without content becomes a transcript."""
@@ -156,8 +162,10 @@ class SpanCollector:
         """Add a span of a record to its trace."""
         if record is not None:
             self._note_results(span.trace, record, self._spans.outer_results)
+            self._note_asked(span.trace, record, self._spans.outer_asked)
         if span.is_root and not span.has_messages:
             self._note_results(span.trace, span.node, self._spans.results)
+            self._note_asked(span.trace, span.node, self._spans.asked)
         self._waiting.setdefault(span.trace, []).append(span)
         self._waiting_count += 1
         if span.id:
@@ -222,6 +230,13 @@ class SpanCollector:
             if found:
                 self._results[trace] = found
 
+    def _note_asked(self, trace: str, node: JsonNode, at: str) -> None:
+        """Note the texts that a trace received from its caller."""
+        for value in path(at).all(node) if at and trace not in self._asked else ():
+            found = {hash(text.strip()) for text in islice(_texts(value), MOST_ASKED) if text.strip()}
+            if found:
+                self._asked[trace] = found
+
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
         """Yield problems for messages that are next to the spans of a record and therefore not read."""
         places = (path(each) for each in self._spans.each.split("&"))
@@ -246,12 +261,16 @@ class SpanCollector:
             for span in sorted(members, key=lambda span: span.start):
                 traces.setdefault(span.trace, []).append(span)
             for ordered in traces.values():
-                is_stated = ordered[0].trace in self._groups
+                trace = ordered[0].trace
                 conversation.add(
                     [(span.reading, span.source, span.thread, span.is_covered) for span in ordered],
-                    is_stated=is_stated,
-                    results=[*self._results.get(ordered[0].trace, ()), *_answers_of_roots(ordered)],
+                    is_stated=trace in self._groups,
+                    results=[*self._results.get(trace, ()), *_said_by_roots(ordered, "assistant")],
+                    asked={*self._asked.get(trace, ()), *_said_by_roots(ordered, "user")},
+                    is_late=trace in self._written,
                 )
+                if any(span.has_messages and not span.thread and (trace or span.id) for span in ordered):
+                    self._written.add(trace)
                 for span in ordered:
                     self._emit(span)
                     span.forget()
@@ -307,12 +326,12 @@ class SpanCollector:
                 above.is_covered = above.is_covered or above.thread == span.thread
 
 
-def _answers_of_roots(spans: list[TraceSpan]) -> Iterator[int]:
-    """Yield the hashes of the answers of roots that repeat the messages of the spans below them."""
+def _said_by_roots(spans: list[TraceSpan], role: str) -> Iterator[int]:
+    """Yield the hashes of the questions or answers of roots that repeat the messages of the spans below them."""
     for span in spans:
         for draft in span.reading.drafts if span.is_root and span.is_covered else ():
-            if draft.kind is Kind.SAID and draft.role == "assistant":
-                yield hash(draft.text.strip())
+            if draft.kind is Kind.SAID and draft.role == role:
+                yield identity_of(draft, span.source)[2]
 
 
 def _texts(value: JsonNode) -> Iterator[str]:

@@ -79,6 +79,7 @@ BRAINTRUST = RecordFormat(
         group="metadata.session_id|metadata.thread_id|metadata.conversation_id",
         attributes="",
         results="output",
+        asked="input",
         tools=(is_(_TYPE, "tool", "score", "function"),),
     ),
     hooks=Hooks(classify=traced_prompt_kind),

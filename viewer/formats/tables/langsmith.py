@@ -92,6 +92,7 @@ LANGSMITH = RecordFormat(
         group="extra.metadata.thread_id|extra.metadata.session_id|extra.metadata.conversation_id",
         attributes="",
         results="outputs",
+        asked="inputs",
         tools=(is_("run_type", "tool", "retriever", "embedding"),),
     ),
     hooks=Hooks(classify=traced_prompt_kind),

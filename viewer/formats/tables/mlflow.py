@@ -65,6 +65,7 @@ MLFLOW = RecordFormat(
         parent=_PARENT,
         start=_START,
         results=_OUT,
+        asked=_IN,
         agents=(is_(_TYPE, "AGENT", '"AGENT"'),),
         tools=(is_(_TYPE, *_TOOLS, *(f'"{name}"' for name in _TOOLS)),),
     ),

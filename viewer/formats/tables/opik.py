@@ -84,6 +84,8 @@ OPIK = RecordFormat(
         attributes="",
         results="output",
         outer_results="trace.output",
+        asked="input",
+        outer_asked="trace.input",
         tools=(is_("type", *_TOOLS),),
     ),
     hooks=Hooks(classify=traced_prompt_kind),

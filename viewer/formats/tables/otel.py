@@ -420,7 +420,15 @@ _RESULTS = "|".join(
         *("attributes.mlflow.spanOutputs", "output"),
     )
 )
-"""The paths of the value that the root of a trace returned to its caller."""
+"""What the root of a trace returned to its caller."""
+_RECEIVED = "|".join(
+    (
+        *(f"attributes.{name}" for name in ("input.value", "traceloop.entity.input", "prompt", "input")),
+        *(f"attributes.langfuse.{name}.input" for name in ("trace", "observation")),
+        *("attributes.mlflow.spanInputs", "input"),
+    )
+)
+"""What the root of a trace received from its caller."""
 
 OTEL = RecordFormat(
     name="otel",
@@ -482,6 +490,7 @@ OTEL = RecordFormat(
         ),
         remote=(is_("flags", "768", "769"),),
         results=_RESULTS,
+        asked=_RECEIVED,
         logs=True,
     ),
     hooks=Hooks(classify=prompt_kind),

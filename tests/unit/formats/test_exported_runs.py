@@ -128,7 +128,7 @@ def test_only_the_content_of_a_run_in_a_known_state_is_an_answer_and_nothing_is_
     whole: dict[str, Any] = {"run_id": "r", "agent_id": "a", "content": "b", "messages": [asked, message]}
     member = {"run_id": "m", "agent_id": "a", "content": "SECRET_1"}
     deep = {**member, "content": "x", "member_responses": [{**member, "member_responses": [member]}]}
-    fields: tuple[dict[str, Any], ...] = (
+    asides: tuple[dict[str, Any], ...] = (
         *({"member_responses": each} for each in ("SECRET_1", member, ["SECRET_1"], [["SECRET_1"]], [1, member])),
         *({"member_responses": [each]} for each in (deep, {"content": {"x": "SECRET_1"}}, {"x": "SECRET_1"})),
         {"member_responses": [{**member, "content": "x", "input": {"input_content": "SECRET_1"}}]},
@@ -143,11 +143,11 @@ def test_only_the_content_of_a_run_in_a_known_state_is_an_answer_and_nothing_is_
         {"followups": ["SECRET_1"]},
         {"tools": [{"tool_name": "f", "tool_call_id": "c", "result": "SECRET_1"}]},
     )
-    for more in fields:
+    for aside in asides:
         for extra in ({}, {"messages": None, "input": "a"}):
-            data = as_document({"session_id": "s", "agent_data": {}, "runs": [{**whole, **extra, **more}]})
-            assert shown(data, "agno") == ["a", "b"], more
-            assert "SECRET_1" in "".join(text for _, text in kinds(data, "agno")), (more, extra)
+            data = as_document({"session_id": "s", "agent_data": {}, "runs": [{**whole, **extra, **aside}]})
+            assert shown(data, "agno") == ["a", "b"], aside
+            assert "SECRET_1" in "".join(text for _, text in kinds(data, "agno")), (aside, extra)
     repeated = [asked, {"role": "tool", "tool_call_id": "c", "content": "d"}, {**message, "reasoning_content": "e"}]
     copies = {"tools": [{"tool_call_id": "c", "result": "d"}], "reasoning_content": "e", "messages": repeated}
     texts = [text for _, text in kinds(as_document({**whole, **copies}), "agno")]

@@ -4,26 +4,63 @@ from __future__ import annotations
 
 from viewer.cache import lazy_regex
 
-_NAME = r"#?[A-Za-z_][\w.$:]{1,80}(?:\[[^\]\n]{0,80}\])?"
+_NAME = r"#?[^\W\d][\w.$:]{0,80}(?:\[[^\]\n]{0,80}\])?"
 _MEMBER = r"\s*[\"']?[A-Za-z_][\w.-]{0,60}[\"']?\s*"
 _CONTAINERS = "dict_keys|dict_values|dict_items|dict|array|deque|defaultdict|frozenset|set|mappingproxy|tensor"
-_PRINTED = lazy_regex(
-    r"\A[\s\ufeff\"'`]*(?:"
-    r"&?[\[({]+\s*(?:[\[({\"'<]|\Z)"  # a list or an object, possibly truncated JSON
-    rf"|&?[\[({{]*\{{{_MEMBER}[=:]"
-    rf"|[\[(]*{_NAME}(?:\({_MEMBER}=(?!=)|\[{_MEMBER}=|\{{{_MEMBER}[=:])"
-    rf"|[\[(]*[A-Z]\w+ (?:\[{_MEMBER}=|\{{{_MEMBER}[=:])"
-    r"|[\[(]*(?:\w+\.)*[A-Z]\w+\(\s*(?:[\[({\"'<]|\)\s*\Z|None\b)"
+_WORD = r"(?:None|True|False|null|nil)"
+_START = r"[\s\u200b-\u200f\u2060\ufeff\"'`]*"
+_HIDDEN_MEMBER = (
+    r"[\"'](?i:thoughts?|thinking|reason(?:ing)?|scratchpad|monologue|critique|reflection|tool_calls)[\"']\s*:"
+)
+_NAMED = lazy_regex(
+    rf"\A{_START}(?:(?i:(?:final )?(?:result|output|answer|response))[:=]\s*(?=[A-Z]\w*\())?"
+    r"(?:(?:struct|class|record) )?(?:"
+    rf"[\[(]*{_NAME}(?:\({_MEMBER}=(?!=)|\[{_MEMBER}=|\{{{_MEMBER}[=:])"
+    rf"|[\[(]*[A-Z]\w+ (?:\({_MEMBER}=[\"'\[{{]|\[{_MEMBER}=|\{{{_MEMBER}[=:])"
+    rf"|[\[(]*(?:\w+\.)*[A-Z]\w+\(\s*(?:[\[({{\"'<]|\)\s*\Z|{_WORD}\b|-?\d[\w.]*\s*,|[A-Z]\w*\s?[\[({{])"
     rf"|[\[(]*(?:{_CONTAINERS})\(\s*[\[({{\"'<]"
-    r"|[A-Za-z_]\w{1,60}=(?:None\b|True\b|False\b|null\b|[A-Z]\w*\(|[\[{\"'<])"
-    r"|map\[[\w\"]|Array\s*\(|stdClass\b|b[\"'](?=[^\n]*[\"']\s*\Z)|functools\[|<function\b|\#<"
-    r"|<[^<>\n]{1,120} at 0x|<(?:class|module|enum|built-in|coroutine|generator|bound) |<[A-Z][\w.]*[ \[(:]"
-    r"|Run(?:Result|ResultStreaming):\s*\n[ \t]*-"
+    rf"|\(\s*(?:{_WORD}\s*,|-?\d+\s*,\s*[\"'])"
+    r"|map\[[\w\"]|Array\s*\("
     r")"
 )
+"""Matches the start of an object with a name, or of a tuple. A sentence about an object may begin in the same way."""
+_PRINTED = lazy_regex(
+    rf"\A{_START}(?:"
+    r"[&%]?[\[({]+\s*(?:[\[({\"'<]|\Z)"  # a list or an object, possibly truncated JSON
+    rf"|[&%]?[\[({{]*\{{{_MEMBER}[=:]"
+    r"|&\{|\{\s*:[A-Za-z]|\{(?=[^{}\n]*(?:<nil>|\[\]|map\[)[^\n]*\}\s*\Z)"
+    r"|[A-Za-z_]\w{1,60}=(?:None\b|True\b|False\b|null\b|[A-Z]\w*\(|[\[{\"'<])"
+    r"|object\([\w\\]+\)\#\d|array\(\d+\)\s*\{|string\(\d+\) \""
+    r"|[\w.$]{1,80}@[0-9a-f]{5,16}(?:[\[({]|\s*\Z)"
+    r"|stdClass\b|b[\"'](?=[^\n]*[\"']\s*\Z)|functools\[|<function [\w.<]|\#<"
+    r"|<[^<>\n]{1,120} at 0x|<(?:class|module|enum|built-in|coroutine|generator|bound) |<[A-Z][\w.]*[ \[(:]"
+    r"|Run(?:Result|ResultStreaming):\s*\n[ \t]*-"
+    rf"|(?<=```)\w{{1,12}}\s*\n\s*[\[{{][^`]*?{_HIDDEN_MEMBER}"
+    r")"
+)
+"""Matches the start of any other printed object."""
+_TOKEN = lazy_regex(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?P<open>[\[({])|(?P<close>[\])}])")
+_SENTENCE = lazy_regex(
+    r"[`'\"]{0,3}(?:[,;][ ]|[ ])(?:[a-z]+(?![\w=(:.\[{])|[=<>+*/≈≤≥-][ ]?[\w(])|[`'\"]{0,3}[.:!?][ ][^\W\d_]+[ ][a-z]"
+)
+"""Matches the rest of a sentence that begins with an object."""
+_LONGEST = 200
 
 
 def is_printed_object(text: str) -> bool:
     """True if text begins like an object that a program printed. Such text may contain calls, thoughts, and
     instructions next to the answer."""
-    return _PRINTED.search(text) is not None
+    if _PRINTED.search(text) is not None:
+        return True
+    found = _NAMED.search(text)
+    return found is not None and not _is_in_sentence(text)
+
+
+def _is_in_sentence(text: str) -> bool:
+    """True if a sentence goes on after the first object in the text."""
+    depth = 0
+    for token in _TOKEN.finditer(text[:_LONGEST]):
+        depth += (token["open"] is not None) - (token["close"] is not None)
+        if token["close"] is not None and depth <= 0 and text[token.end() : token.end() + 1] not in ("[", "(", "{"):
+            return _SENTENCE.match(text, token.end()) is not None
+    return False

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.agent_records import as_document, assert_others_are_hidden, shown
+from tests.support.agent_records import as_document, assert_others_are_hidden, found, kinds, shown
 from tests.support.cases import each
 from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected
 from tests.support.samples import Sample, samples
@@ -97,7 +97,7 @@ def test_the_input_of_a_run_is_shown_without_what_was_added() -> None:
     assert shown(as_document({**answered, "input": "a", "messages": said}), "agno") == ["a", "b"]
 
 
-def test_the_content_of_a_run_is_an_answer_only_in_known_states() -> None:
+def test_only_the_content_of_a_run_in_a_known_state_is_an_answer_and_nothing_is_lost() -> None:
     answered: tuple[Any, ...] = (None, "COMPLETED", "PAUSED", "RUNNING", "REGENERATED")
     failed: tuple[Any, ...] = ("ERROR", "CANCELLED", "FAILED", "error", 1, [])
     for status in answered + failed:
@@ -105,6 +105,53 @@ def test_the_content_of_a_run_is_an_answer_only_in_known_states() -> None:
         run = {"run_id": "r", "agent_id": "a", "input": {"input_content": "a"}, "content": "b", "status": status}
         session = {"session_id": "s", "agent_data": {}, "runs": [run]}
         assert shown(as_document(session), "agno") == texts, status
+    said = [{"role": "user", "content": "a"}]
+    for fields, is_answer in (
+        ({"event": "RunResponse"}, True),
+        ({"event": "TeamRunCompleted", "status": "COMPLETED"}, True),
+        ({"event": "RunError", "status": None}, False),
+        ({"event": "RunCancelled", "status": "COMPLETED"}, False),
+        ({"event": "TeamRunError"}, False),
+        ({"event": "ToolCallStarted"}, False),
+        ({"event": 1}, False),
+        ({"content": "AgentResult(x='b')"}, False),
+        ({"content": '{"thought":"b"}'}, False),
+    ):
+        for more in ({"messages": said}, {"input": "a"}):
+            run = {"run_id": "r", "agent_id": "a", "content": "b", **more, **fields}
+            data = as_document({"session_id": "s", "agent_data": {}, "runs": [run]})
+            assert shown(data, "agno") == (["a", "b"] if is_answer else ["a"]), run
+            assert "b" in "".join(text for _, text in kinds(data, "agno")), run
+            is_error = str(fields.get("event")).endswith(("Error", "Cancelled"))
+            assert any("W-RUN-ERROR" in code for code in found(data, "agno")) is is_error, run
+    message, asked = {"role": "assistant", "content": "b"}, {"role": "user", "content": "a"}
+    whole: dict[str, Any] = {"run_id": "r", "agent_id": "a", "content": "b", "messages": [asked, message]}
+    member = {"run_id": "m", "agent_id": "a", "content": "SECRET_1"}
+    deep = {**member, "content": "x", "member_responses": [{**member, "member_responses": [member]}]}
+    asides: tuple[dict[str, Any], ...] = (
+        *({"member_responses": each} for each in ("SECRET_1", member, ["SECRET_1"], [["SECRET_1"]], [1, member])),
+        *({"member_responses": [each]} for each in (deep, {"content": {"x": "SECRET_1"}}, {"x": "SECRET_1"})),
+        {"member_responses": [{**member, "content": "x", "input": {"input_content": "SECRET_1"}}]},
+        {"member_responses": [{**member, "content": "x", "input": {"input_content": {"x": "SECRET_1"}}}]},
+        {"member_responses": [{"run_id": "m", "messages": [message], "reasoning_content": "SECRET_1"}]},
+        {"reasoning_content": "SECRET_1"},
+        *({"reasoning_steps": each} for each in ([{"title": "SECRET_1"}], "SECRET_1", ["SECRET_1"])),
+        {"reasoning_messages": [{"role": "assistant", "content": "SECRET_1"}]},
+        *({"step_results": each} for each in ([{"content": "SECRET_1"}], [[{"content": "SECRET_1"}]], "SECRET_1")),
+        {"step_executor_runs": [{**whole, "messages": [{"role": "user", "content": "SECRET_1"}]}]},
+        {"additional_input": [{"role": "user", "content": "SECRET_1"}]},
+        {"followups": ["SECRET_1"]},
+        {"tools": [{"tool_name": "f", "tool_call_id": "c", "result": "SECRET_1"}]},
+    )
+    for aside in asides:
+        for extra in ({}, {"messages": None, "input": "a"}):
+            data = as_document({"session_id": "s", "agent_data": {}, "runs": [{**whole, **extra, **aside}]})
+            assert shown(data, "agno") == ["a", "b"], aside
+            assert "SECRET_1" in "".join(text for _, text in kinds(data, "agno")), (aside, extra)
+    repeated = [asked, {"role": "tool", "tool_call_id": "c", "content": "d"}, {**message, "reasoning_content": "e"}]
+    copies = {"tools": [{"tool_call_id": "c", "result": "d"}], "reasoning_content": "e", "messages": repeated}
+    texts = [text for _, text in kinds(as_document({**whole, **copies}), "agno")]
+    assert (texts.count("d"), texts.count("e")) == (1, 1)
 
 
 def test_an_answer_without_a_role_is_the_output_of_a_model_call() -> None:

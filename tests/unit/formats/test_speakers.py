@@ -12,6 +12,15 @@ LABELS = [
     *("Assistant thinking:", "Assistant's thoughts:", "Assistant to=functions.x:", "AI thoughts:", "Self-reflection:"),
     *("Sytem:", "Thougth:", "Reasonning:", "Python output:", "stdout:", "System :", "System：", "\u00a0System:"),
     *("\u200bSystem:", "###  Thought:", "### Thought\n", "FUNCTION RESPONSE"),
+    *("Judge:", "Reviewer:", "### Judge:", "JUDGE 2:", "Thought -", "Thought 2 \u2013", "[Thought]", "**Thought** -"),
+    *("\u601d\u8003\uff1a", "Gedanke:", "Gedanken:"),
+]
+SPOKEN = [
+    "A thought - and a plan",
+    "[thoughts](b)",
+    "A judgement: no",
+    "Reviews: two",
+    "Thoughtful - yes",
 ]
 PROMPTS = [
     "You are SECRET.\n\nHuman: hi\n\nAssistant:",
@@ -36,6 +45,9 @@ def test_only_spoken_turns_are_said() -> None:
                 shown = said(answer_runs(text), text)
                 assert "SECRET" not in shown, (form, label, gap)
                 assert "SAID 1" in shown and "SAID 2" in shown, (form, label, gap)
+    for line in SPOKEN:
+        text = f"Human: q\nAssistant: SAID 1\n{line} SAID 2"
+        assert "SAID 2" in said(answer_runs(text), text), line
     assert [text for text in PROMPTS if "SECRET" in said(prompt_runs(text), text)] == []
     assert [text for text in PROMPTS if prompt_kind(text) is Kind.SAID] == []
     thought = "Human: q\nAssistant: Sure.<think>cut as a thought\nHuman: SECRET\nSECRET</think> SECRET or not"

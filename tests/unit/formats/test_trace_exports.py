@@ -168,11 +168,26 @@ PRINTED = (
     *("text='SECRET_2' usage=None", "('SECRET_2', 3)", "Reply {\n  id: 'SECRET_2' }", "{ role: 'SECRET_2' }"),
     *("namespace(a='SECRET_2')", "<coroutine object f at 0x SECRET_2>", '{\n  "reasoning": "SECRET_2'),
     *("AssistantMessage [messageType=SECRET_2]", "{role=assistant, content=SECRET_2}", "&{Role:SECRET_2}"),
+    *("AgentResult(1, 'SECRET_2')", "AgentResult(True, 'SECRET_2')", "(None, 'SECRET_2')", "R(o='SECRET_2')"),
+    *(
+        "AgentResult (output='SECRET_2')",
+        'Ok(Answer { text: "SECRET_2" })',
+        "&{SECRET_2 [] nil}",
+        "{SECRET_2 [] <nil>}",
+    ),
+    *('%{output: "SECRET_2"}', '{:output "SECRET_2"}', 'object(X)#3 (2) { ["thought"]=> string(8) "SECRET_2" }'),
+    *('array(2) { ["thought"]=> "SECRET_2" }', "Agent@6d06d69c[text=SECRET_2]", "struct Agent{output: 'SECRET_2'}"),
+    *("\u200bAgentResult(output='SECRET_2')", "Result: AgentResult(output='SECRET_2')", "Foo(x=1, y='SECRET_2"),
+    *('```json\n{"thought": "SECRET_2"}\n```', "A(x=1) thought='SECRET_2'", "A(x=1) B(y='SECRET_2')"),
+    *("R\u00e9sultat(output='SECRET_2')", "(True, 'SECRET_2')", "Array\n(\n  [thought] => SECRET_2\n)"),
 )
 """Answers that a program printed, in several languages."""
 NOT_PRINTED = (
     *("Call area(x=1) to do it", "print('b') works", "Yes (see b=3).", "Note(s): b is 1", "<p>b</p>", "x=3, so b"),
     *("Paris (population=2)", "[b](https://example.org)", "x = 3", '"b", he said', "P(X=1) is b", "# b", "b: {c}"),
+    *("map[key] is a lookup", "set([1,2]) is b", "Foo(x=1) is how you call it.", "dict([('b', 1)]) makes b"),
+    *("`Foo(x=1)` is b", "Foo(x=1), which is b", "Foo(x=1). This is b", "P(X=1) = 0.5", "<function> tags", "{b}"),
+    *("Array (or list) is b", "(1, 2)", "Answer (short): b", "Result: 5", '```json\n{"b": 1}\n```', "b@example.com"),
 )
 
 

@@ -28,6 +28,7 @@ from viewer.formats.tables.prompts import prompt_kind
 from viewer.formats.tables.streamed_answers import with_split_prompts
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
+from viewer.rules.structure import W_PART_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
 _ADDED = lazy_regex(
@@ -82,12 +83,32 @@ _MESSAGE = with_split_prompts((*_ALL, *CHAT))
 _MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "user", "content", **_TIME), *CHAT)
 """Rules for a message of a run that records its input. User messages are hidden, because Agno may have added text to
 them."""
+_CANCELLED = ("RunCancelled", "TeamRunCancelled", "WorkflowCancelled")
+_EVENTS_OF_ERRORS = ("RunError", "TeamRunError", "WorkflowError", *_CANCELLED)
 _FAILED = is_("status", "ERROR", "CANCELLED")
-_CAN_ANSWER = (
-    When("status", equals=frozenset({"COMPLETED", "PAUSED", "PENDING", "RUNNING", "REGENERATED"})),
-    lacks("status"),
+_FAILURES = (
+    (_FAILED, Fault("status", {"CANCELLED": (W_RUN_ERROR, "aborted")}, (W_RUN_ERROR, "unknown"))),
+    (
+        is_("event", *_EVENTS_OF_ERRORS),
+        Fault("event", dict.fromkeys(_CANCELLED, (W_RUN_ERROR, "aborted")), (W_RUN_ERROR, "unknown")),
+    ),
 )
-"""The conditions for a run whose content is the answer. The content of a failed run may be the text of the error."""
+"""The conditions for a run that failed, each with its diagnostic."""
+_EVENTS = frozenset(
+    f"{agent}Run{event}"
+    for agent in ("", "Team")
+    for event in ("Response", "ResponseContent", "Content", "ContentCompleted", "Started", "Continued", "Paused")
+) | {"RunCompleted", "TeamRunCompleted", "WorkflowStarted", "WorkflowCompleted", "UpdatingMemory"}
+_CAN_ANSWER = tuple(
+    (When("content", kind=JsonKind.STRING, printed=False), status, event)
+    for status in (
+        When("status", equals=frozenset({"COMPLETED", "PAUSED", "PENDING", "RUNNING", "REGENERATED"})),
+        lacks("status"),
+    )
+    for event in (When("event", equals=_EVENTS), lacks("event"))
+)
+"""The conditions for a run whose content is the answer. The content of a failed run may be the text of the error, and
+a printed object may contain more than the answer."""
 _ASKED = (
     RecordRule((When("", kind=JsonKind.STRING),), Kind.SAID, "user", "content|", split=True),
     *_MESSAGE,
@@ -108,34 +129,119 @@ def _input() -> Iterator[RecordRule]:
         yield RecordRule((is_there, message, lacks(f"{at}.role")), Kind.UNKNOWN, "user", at, goes_on=True, **before)
 
 
-def _member(conditions: tuple[When, ...]) -> Iterator[RecordRule]:
-    """Yield the rules for a run of a team member, which counts as a sub-agent."""
-    yield RecordRule(
-        (*conditions, has("messages[0]")), Kind.SUBAGENT, each="messages[]", rules=_MESSAGE, thread="run_id"
+_SCALARS = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.TRUE)
+_ANYTHING = RecordRule((), Kind.UNKNOWN, "assistant")
+_OBJECT = When("", kind=JsonKind.OBJECT)
+_THOUGHT = "reasoning_content"
+_THOUGHTS = ("messages[].reasoning_content",)
+"""The paths of reasoning that the reasoning of the run may repeat."""
+_RESULT_IN_MESSAGES = "|".join(f"messages[{at}].tool_call_id" for at in range(16))
+"""The path of the call ID of a result, which also occurs in `tools`."""
+_STEP = (RecordRule((_OBJECT, has("content")), Kind.SUBAGENT, "assistant", "content"), _ANYTHING)
+
+
+def _listed(
+    at: str, rules: tuple[RecordRule, ...], place: int = 0, when: tuple[When, ...] = ()
+) -> Iterator[RecordRule]:
+    """Yield the rules for a member of a run that is a list. An object counts as a list of one item; any other value is
+    unknown."""
+    more: dict[str, Any] = {"whole": True, "place": place}
+    yield RecordRule((*when, When(at, kind=JsonKind.ARRAY)), each=f"{at}[]", rules=rules, **more)
+    yield RecordRule((*when, When(at, kind=JsonKind.OBJECT)), each=at, rules=rules, **more)
+    for kind in _SCALARS:
+        fault = Fault(at, default=(W_PART_UNKNOWN, None))
+        yield RecordRule(
+            (When(at, kind=kind),), Kind.UNKNOWN, "assistant", at, faults=(fault,), goes_on=True, numbers=True, **more
+        )
+
+
+def _asides(depth: int) -> Iterator[RecordRule]:
+    """Yield the rules for what a run stores next to its messages: runs of members, to this depth, steps, reasoning,
+    examples, and results. None of it was shown."""
+    members = tuple(_member_of_team(depth - 1)) if depth else (_ANYTHING,)
+    yield from _listed("member_responses", members)
+    yield from _listed("step_executor_runs", members)
+    yield from _listed("step_results", _STEP)
+    yield from _listed(
+        "additional_input", (RecordRule((has("content"),), Kind.INJECTED, "@role", "content"), _ANYTHING)
     )
-    yield RecordRule((*conditions, lacks("messages[0]")), Kind.SUBAGENT, "assistant", "content", thread="run_id")
-    yield RecordRule(conditions, None)
+    yield from _listed("reasoning_steps", (RecordRule((), Kind.THOUGHT, "assistant"),), 1)
+    yield from _listed(
+        "reasoning_messages", (RecordRule((has("content"),), Kind.THOUGHT, "@role", "content"), _ANYTHING), 1
+    )
+    yield from _listed(
+        "tools",
+        (
+            RecordRule((has("result"),), Kind.REPLAYED, "tool", "result", call_id="tool_call_id", name="tool_name"),
+            RecordRule((_OBJECT,), None),
+            _ANYTHING,
+        ),
+        1,
+        (lacks(_RESULT_IN_MESSAGES),),
+    )
+    yield from _listed("followups", (_ANYTHING,), 1)
+
+
+def _run_of_member(conditions: tuple[When, ...]) -> Iterator[RecordRule]:
+    """Yield the rules for the messages of a run of a team member, which counts as a sub-agent."""
+    hidden: dict[str, Any] = {"kind": Kind.SUBAGENT, "thread": "run_id"}
+    asked = "input.input_content|input"
+    yield RecordRule(
+        (*conditions, has(asked), lacks("messages[0]")), role="user", body=asked, goes_on=True, place=-1, **hidden
+    )
+    yield RecordRule(
+        (*conditions, has(_THOUGHT)),
+        role="assistant",
+        body=_THOUGHT,
+        repeats=_THOUGHTS,
+        goes_on=True,
+        place=1,
+        **hidden,
+    )
+    yield RecordRule((*conditions, has("messages[0]")), each="messages[]", rules=_MESSAGE, **hidden)
+    yield RecordRule((*conditions, has("messages[0]")), None)
+    yield RecordRule((*conditions, has("content")), role="assistant", body="content", **hidden)
+
+
+def _member_of_team(depth: int) -> Iterator[RecordRule]:
+    """Yield the rules for an item of `member_responses`."""
+    yield from _asides(depth)
+    yield from _run_of_member((_OBJECT,))
+    yield RecordRule((_OBJECT, has("run_id"), has("input|reasoning_content|member_responses")), None)
+    yield _ANYTHING
 
 
 _RUN = (
-    RecordRule((has("member_responses[0]"),), each="member_responses[]", rules=(*_member(()),), whole=True),
     *_input(),
-    RecordRule(
-        (_FAILED, has("content")),
-        Kind.NOTICE,
-        "system",
-        "content",
-        faults=(Fault("status", {"CANCELLED": (W_RUN_ERROR, "aborted")}, (W_RUN_ERROR, "unknown")),),
-        goes_on=True,
-        place=1,
-        whole=True,
-        **_TIME,
+    *(
+        RecordRule(
+            (failed, *others, has("content")),
+            Kind.NOTICE,
+            "system",
+            "content",
+            faults=(fault,),
+            goes_on=True,
+            place=1,
+            whole=True,
+            **_TIME,
+        )
+        for (failed, fault), others in zip(_FAILURES, ((), (is_not("status", "ERROR", "CANCELLED"),)), strict=True)
     ),
     RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL, whole=True),
     RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE, whole=True),
+    RecordRule(
+        (has("messages[0]"), has(_THOUGHT)),
+        Kind.THOUGHT,
+        "assistant",
+        _THOUGHT,
+        repeats=_THOUGHTS,
+        goes_on=True,
+        place=1,
+        whole=True,
+    ),
     *(
         RecordRule(
-            (has("messages[0]"), When("content", kind=JsonKind.STRING), is_answer),
+            (has("messages[0]"), *is_answer),
             Kind.SAID,
             "assistant",
             "content",
@@ -146,23 +252,19 @@ _RUN = (
         )
         for is_answer in _CAN_ANSWER
     ),
-    RecordRule((has("messages[0]"), _FAILED), None, whole=True),
+    *(RecordRule((has("messages[0]"), failed), None, whole=True) for failed, _ in _FAILURES),
     RecordRule(
         (has("messages[0]"), has("content")), Kind.UNKNOWN, "assistant", "content", place=1, whole=True, **_TIME
     ),
     RecordRule((has("messages[0]"),), None, whole=True),
-    RecordRule((has("reasoning_content"),), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True, whole=True),
-    *(
-        RecordRule(
-            (When("content", kind=JsonKind.STRING), is_answer), Kind.SAID, "assistant", "content", whole=True, **_TIME
-        )
-        for is_answer in _CAN_ANSWER
-    ),
-    RecordRule((_FAILED,), None, whole=True),
+    RecordRule((has(_THOUGHT),), Kind.THOUGHT, "assistant", _THOUGHT, goes_on=True, whole=True),
+    *(RecordRule(is_answer, Kind.SAID, "assistant", "content", whole=True, **_TIME) for is_answer in _CAN_ANSWER),
+    *(RecordRule((failed,), None, whole=True) for failed, _ in _FAILURES),
     RecordRule((has("content"),), Kind.UNKNOWN, "assistant", "content", whole=True, **_TIME),
 )
 """Rules for a run. They need the whole run, because its last member may be the run that started it."""
-_ANY_RUN = (*_member((has("parent_run_id"), is_not("parent_run_id", ""))), *_RUN)
+_PARENT = (has("parent_run_id"), is_not("parent_run_id", ""))
+_ANY_RUN = (*_asides(3), *_run_of_member(_PARENT), RecordRule(_PARENT, None), *_RUN)
 _AT = ("run.run_id", "response.run_id", "run_id")
 _RUNS = (
     RecordRule((has("run.run_id"),), each="run", rules=_ANY_RUN),

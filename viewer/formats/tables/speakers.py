@@ -70,6 +70,11 @@ _STEMS = (
     r"th?ou?g|thou?t|think|reaso|reflect|critiqu|observ|action|sys|sytem|instruct|inner|intern|scratch|analys|planning"
     r"|planner|critic\b|supervis|moderat|browser|search result|web search|\benv\b|\bdebug"
     r"|monolog|memor|hidden|private|tool|function|\bapi|python|stdout|stderr|retriev|developer|chain.of|\bcot\b"
+    r"|judge\b|reviewer|grader\b|evaluator\b|verifier\b|gedanken?\b|überlegung|pensée|pensamiento|思考|推理|思路"
+)
+_UNSAID = (
+    r"(?:(?:inner|internal)[ _-])?(?:thoughts?|thinking|monologue)|reasoning|scratch[ _-]?pad|observation|critic|judge"
+    r"|reviewer"
 )
 _WORD, _BLANK = r"[^\s:：]{1,20}", r"[ \t\xa0]+"
 _HIDDEN_WORD = rf"[^\s:：]{{0,20}}(?:{_STEMS})[^\s:：]{{0,20}}"
@@ -79,6 +84,8 @@ _SUSPECT = lazy_regex(
     rf"|(?:{_SPOKEN}|agent|model)[^\w\n:：][^\n:：]{{0,40}}\w[^\n:：]{{0,4}}[:：]"
     r"|(?:function|tool)[ _](?:response|call|output|result)s?\b"
     rf"|(?<=\#)[ \t\xa0]*{_HIDDEN_WORD}[ \t]*(?=[\r\n])"
+    rf"|(?:{_UNSAID})(?:[ _]\d{{1,3}})?[\s*_]{{0,4}}{_BLANK}[–—-][ \t\xa0]"
+    rf"|(?<=\[)(?:{_UNSAID})(?:[ _]\d{{1,3}})?\](?![(:：\[])"
     r"))(?P<other>(?!))?"
 )
 """Matches other lines that may begin with a label for unspoken text, in any spelling."""

@@ -606,11 +606,11 @@ class Spans(Struct, frozen=True):
     results: str = ""
     """The path of the value that the root of a trace returned to its caller."""
     outer_results: str = ""
-    """The same path, in the record around the spans."""
+    """The path of the value that the root of a trace returned, in the record that contains the spans."""
     asked: str = ""
     """The path of the value that the root of a trace received from its caller."""
     outer_asked: str = ""
-    """The same path, in the record around the spans."""
+    """The path of the value that the root of a trace received, in the record that contains the spans."""
     logs: bool = False
     """True if log records may serve as events of spans."""
 

@@ -420,7 +420,7 @@ _RESULTS = "|".join(
         *("attributes.mlflow.spanOutputs", "output"),
     )
 )
-"""What the root of a trace returned to its caller."""
+"""The paths of the value that the root of a trace returned to its caller."""
 _RECEIVED = "|".join(
     (
         *(f"attributes.{name}" for name in ("input.value", "traceloop.entity.input", "prompt", "input")),
@@ -428,7 +428,7 @@ _RECEIVED = "|".join(
         *("attributes.mlflow.spanInputs", "input"),
     )
 )
-"""What the root of a trace received from its caller."""
+"""The paths of the value that the root of a trace received from its caller."""
 
 OTEL = RecordFormat(
     name="otel",

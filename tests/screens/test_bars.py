@@ -167,7 +167,7 @@ class TestStatus:
             " ⚠ 3 hidden messages had problems · e shows the next one               16 of 33 "
         )
         assert "1 hidden message had" in self.line(StatusFacts(hidden_steps=1), 80)
-        path = "/home/ada/" + "folder/" * 20 + "the name.ocml"
+        path = "/proj/ada/" + "folder/" * 20 + "the name.ocml"
         assert self.line(StatusFacts(name=path, place="2 of 3"), 40) == " …er/folder/folder/the name.ocml 2 of 3 "
 
     def test_a_search_and_a_filter_have_their_counts(self) -> None:

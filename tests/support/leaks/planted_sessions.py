@@ -13,7 +13,7 @@ from viewer.render.blocks.agents import Agents
 
 def _line(**members: object) -> str:
     """Return one record of a session, with a time for the timeline."""
-    common = {"sessionId": "s", "cwd": "/home/user/project", "timestamp": "2026-01-02T03:04:0%m.000Z"}
+    common = {"sessionId": "s", "cwd": "/proj/user/kites", "timestamp": "2026-01-02T03:04:0%m.000Z"}
     return json.dumps({**common, **members}, ensure_ascii=False) + "\n"
 
 

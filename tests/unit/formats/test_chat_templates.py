@@ -12,9 +12,11 @@ from tests.support.program import run
 from tests.support.reading import Reading, codes, read, read_cut
 from tests.support.template_cases import CASES, SEEN, Turns
 from viewer.formats import detect
+from viewer.formats.text.mark_tokens import MarkTokens
 from viewer.formats.text.templates import TEMPLATES
 from viewer.model.messages import Message
 from viewer.model.visibility import message_kind
+from viewer.reading.cursor import Window
 
 EXAMPLES = Path(__file__).parents[2] / "data" / "formats"
 NOTES = {"I-CALL-INFERRED", "I-OPEN-PROMPT"}
@@ -133,6 +135,10 @@ def test_the_frame_of_an_unknown_speaker_is_hidden_however_it_arrives() -> None:
         data = text.encode()
         for cut in range(1, len(data)):
             assert read_cut(data, format, [cut]) == reading, cut
+    for text, held in (("a < b and c", 0), ("a<|b|>c", 0), ("a <", 1), ("a<|b", 3), ("a<|b|", 4), ("a<｜b", 5)):
+        window = Window()
+        window.append(text.encode())
+        assert MarkTokens({b"<|user|>": "start"}, b"<\\|x").held_back(window) == held, text
 
 
 @pytest.mark.share(quick=3)

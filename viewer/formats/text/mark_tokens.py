@@ -33,7 +33,7 @@ class MarkTokens(TokenSet):
         longest_first = sorted(self._spelled, key=len, reverse=True)
         others = [b"(?P<unknown>%b)" % unknown] if unknown else []
         self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern, *others]))
-        self._unfinished = re.compile(rb"<(?:\||\xef(?:\xbd(?:\x9c)?)?)?[^\n<]*\Z") if unknown else None
+        self._unfinished = re.compile(rb"<(?:\xef\xbd?|(?:\||\xef\xbd\x9c)[^<>\n]*)?\Z") if unknown else None
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
         """Return the first token or mark at or after an offset, or None if there is none."""

@@ -59,7 +59,7 @@ class Comparison(Struct, frozen=True):
 
 def compare(document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False) -> Comparison:
     """Read the document in each text format, one after another, and return the readings."""
-    steps = readings(document, limit, skips_refused=skips_refused)
+    steps = readings(document, limit, skips_refused=skips_refused, is_final=True)
     while True:
         try:
             next(steps)

@@ -681,15 +681,15 @@ class WholeInput:
         last = len(index)
         kinds = index.kinds[1 : last + 1]
         examples = {kind: index.example(kind) for kind in set(kinds)}
-        starts, ends = index.bounds(1, last)
         return Layout(
-            *(starts, ends, kinds),
+            kinds,
             examples={kind: example.header for kind, example in examples.items()},
             alike={kind for kind in examples if not index.has_values(kind)},
             shown={kind for kind, example in examples.items() if is_user_safe(example)},
             whole={kind for kind, example in examples.items() if self._is_whole(kind, example)},
             escaped={*filter(index.has_escapes, examples)},
             verbatim=index.verbatim(1, last),
+            bounds=index.bounds,
             bodies=self._bodies,
             header=lambda number: index[number].header.with_call_id(None),
         )

@@ -92,8 +92,6 @@ class MessageText(Struct, frozen=True, gc=False):
 class Layout(Struct, frozen=True):
     """Where the messages of an input are, as columns. Only for an audience that sees everything."""
 
-    starts: Column
-    ends: Column
     kinds: Column
     """The kind of each message. Messages of a kind share a header, except for the values of some attributes."""
     examples: Mapping[int, Header]
@@ -108,6 +106,8 @@ class Layout(Struct, frozen=True):
     """The kinds whose bodies may have escapes."""
     verbatim: bytearray
     """A mask of the messages whose bodies are known to have no escapes."""
+    bounds: Callable[[int, int], tuple[Column, Column]]
+    """Returns where the messages begin and end, from the first to the last of these numbers."""
     bodies: Callable[[int, int], tuple[Column, Column]]
     """Returns where the bodies begin and end, for the messages from the first to the last of these numbers."""
     header: Callable[[int], Header]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from itertools import combinations
 from random import Random
@@ -158,6 +160,7 @@ def assert_rows_are_those_found_one_by_one(text: bytes, found: Sequence[Reading]
 @pytest.mark.parametrize("at_once", [2, 4096])
 def test_rows_and_texts_are_those_found_one_by_one(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_module, "_MESSAGES_AT_ONCE", at_once)
+    monkeypatch.setattr(reading_module, "_COMPARED_AT_ONCE", at_once)
     for number in range(15):
         assert_rows_are_those_found_one_by_one(chance_text(number))
         assert_equal_numbers_mean_equal_texts(chance_text(number))
@@ -184,6 +187,37 @@ def test_rows_and_texts_of_a_scanned_text_are_those_found_one_by_one(way: str, m
         assert_equal_numbers_mean_equal_texts(text)
         plain = sum(message.text == 1 for message in readings(text)[3].messages)
     assert plain > 10
+
+
+SAME_POSITIONS = (
+    USER,
+    b"<|start|>assistant<|message|>a < b<|end|>\n",
+    b"<|start|>user<|message|>no <<|escape<|end|>\n",
+    b"<|start|>user<|message|>ends later in 2.2 <<|end|>",
+)
+
+
+def test_readings_with_messages_at_the_same_positions_keep_one_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCMLVIEW_BACKEND", "numpy")
+    read: list[weakref.ref[object]] = []
+    as_format = Document.as_format
+
+    def noted(self: Document, format: str, *, ignores_call_ids: bool = False) -> Document:
+        found = as_format(self, format, ignores_call_ids=ignores_call_ids)
+        read.append(weakref.ref(found._analysis.index))
+        return found
+
+    monkeypatch.setattr(Document, "as_format", noted)
+    text = b"".join(Random(3).choices(SAME_POSITIONS, k=60))
+    found = compare(document(text, "harmony")).readings
+    gc.collect()
+    assert all(each.verdict != REFUSES for each in found[2:])
+    assert len(read) == 4, "the reading of the document is used for Harmony"
+    assert not any(each() for each in read[2:])
+    assert_equal_numbers_mean_equal_texts(text, found)
+    assert_rows_are_those_found_one_by_one(text, found)
+    again = {other.format: [*other.messages] for other in readings(text)}
+    assert {other.format: [*other.messages] for other in found} == again
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Generator, Iterable, Sequence
 from functools import cached_property
+from gc import collect
 from hashlib import blake2b
 from itertools import pairwise
 from typing import SupportsIndex, overload
@@ -14,6 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from viewer.cache import release_memory
+from viewer.columns.api import Column
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.values import Layout
@@ -82,6 +85,10 @@ class Read(Struct, frozen=True):
         return self.header.role if self.is_shown else ""
 
 
+def _offsets(column: Column) -> Offsets:
+    return np.asarray(column).view(np.int64)
+
+
 class Messages(Sequence[Read]):
     """The messages of a reading, as columns."""
 
@@ -89,33 +96,68 @@ class Messages(Sequence[Read]):
         """`before` are other readings of the input. Identical columns are stored only once."""
         self.texts = np.zeros(len(layout.kinds), np.int32)
         self.layout = layout
-        same = next((each for each in before if self._has_places_of(each)), None)
-        if same is not None:
-            self.layout = replace(layout, starts=same.layout.starts, ends=same.layout.ends)
-            del self.starts, self.ends
-        self.like: Messages = self if same is None else same.like
+        self.near: Messages = next((each for each in before if each.near is each and self._has_bounds_of(each)), self)
+        """The first reading whose messages are all at the same positions as in this reading. Bodies may differ."""
+        self._apart = self._other_bodies()
+        self.like: Messages = next((each.like for each in before if self._has_places_of(each)), self)
         """The first reading whose messages and bodies are all at the same positions as in this reading."""
 
-    def _has_places_of(self, other: Messages) -> bool:
-        if not np.array_equal(self.starts, other.starts) or not np.array_equal(self.ends, other.ends):
-            return False
-        return all(
+    def without_document(self) -> Messages:
+        """Return these messages without a reference to their document. All their kinds must be alike, and `near` must
+        be another reading."""
+        bounds = self.near.layout.bounds
+        self.layout = replace(self.layout, bounds=bounds, bodies=self._bodies_by_near, header=_no_header)
+        return self
+
+    def _has_bounds_of(self, other: Messages) -> bool:
+        return len(self) == len(other) and all(
             np.array_equal(one, two)
-            for first in range(0, len(self), _COMPARED_AT_ONCE)
-            for one, two in zip(
-                *(each.bodies(first, min(first + _COMPARED_AT_ONCE, len(self))) for each in (self, other)), strict=True
-            )
+            for first, end in self._steps()
+            for one, two in zip(*(each.layout.bounds(first + 1, end) for each in (self, other)), strict=True)
         )
 
-    @cached_property
-    def starts(self) -> Offsets:
-        """The offsets at which the messages begin."""
-        return np.asarray(self.layout.starts).view(np.int64)
+    def _has_places_of(self, other: Messages) -> bool:
+        return self.near is other.near and all(map(np.array_equal, self._apart, other._apart))
+
+    def _steps(self) -> list[tuple[int, int]]:
+        """Return the indices at which groups of messages begin and end."""
+        return [(first, min(first + _COMPARED_AT_ONCE, len(self))) for first in range(0, len(self), _COMPARED_AT_ONCE)]
+
+    def _other_bodies(self) -> tuple[Offsets, Offsets, Offsets]:
+        """Return the bodies at other positions than in `near`: the indices of their messages, the starts, and the
+        ends."""
+        found = [np.zeros((3, 0), np.int64)]
+        for first, end in self._steps() if self.near is not self else []:
+            own, others = (np.stack(each.bodies(first, end)) for each in (self, self.near))
+            rows = np.flatnonzero((own != others).any(axis=0))
+            if len(rows):
+                found.append(np.stack((rows + first, *own[:, rows])))
+        indices, starts, ends = np.concatenate(found, axis=1)
+        return indices, starts, ends
+
+    def _bodies_by_near(self, first: int, last: int) -> tuple[Column, Column]:
+        """Return where bodies begin and end, as `Layout.bodies` does, from the positions in `near`."""
+        columns = self.near.layout.bodies(first, last)
+        indices, *others = self._apart
+        rows = slice(*indices.searchsorted((first - 1, last)).tolist())
+        for column, values in zip(columns, others, strict=True):
+            _offsets(column)[indices[rows] - (first - 1)] = values[rows]
+        return columns
 
     @cached_property
+    def _bounds(self) -> tuple[Offsets, Offsets]:
+        starts, ends = self.layout.bounds(1, len(self))
+        return _offsets(starts), _offsets(ends)
+
+    @property
+    def starts(self) -> Offsets:
+        """The offsets at which the messages begin."""
+        return self.near._bounds[0]
+
+    @property
     def ends(self) -> Offsets:
         """The offsets at which the messages end."""
-        return np.asarray(self.layout.ends).view(np.int64)
+        return self.near._bounds[1]
 
     @cached_property
     def kinds(self) -> NDArray[np.uint32]:
@@ -125,7 +167,7 @@ class Messages(Sequence[Read]):
     def bodies(self, first: int, end: int) -> tuple[Offsets, Offsets]:
         """Return where the bodies of messages begin and end. `first` and `end` are indices, counted from 0."""
         starts, ends = self.layout.bodies(first + 1, end)
-        return np.asarray(starts).view(np.int64), np.asarray(ends).view(np.int64)
+        return _offsets(starts), _offsets(ends)
 
     def __len__(self) -> int:
         return len(self.layout.kinds)
@@ -146,7 +188,8 @@ class Messages(Sequence[Read]):
     def _between(self, first: int, end: int) -> list[Read]:
         layout, found = self.layout, []
         bodies = zip(*layout.bodies(first + 1, end), strict=True)
-        columns = layout.starts[first:end], bodies, layout.ends[first:end], layout.kinds[first:end]
+        starts, ends = layout.bounds(first + 1, end)
+        columns = starts, bodies, ends, layout.kinds[first:end]
         texts = self.texts[first:end].tolist()
         for number, (start, body, after, kind, text) in enumerate(zip(*columns, texts, strict=True), first + 1):
             header = layout.examples[kind] if kind in layout.alike else layout.header(number)
@@ -162,9 +205,15 @@ class Reading(Struct, frozen=True):
     messages: Messages
 
 
+def _no_header(number: int) -> Header:
+    """Stands in for headers by number: kinds whose messages are all alike never need it."""
+    raise LookupError(number)
+
+
 _NONE = array("Q")
 _NO_LAYOUT = Layout(
-    *(_NONE, _NONE, array("I"), {}, frozenset(), frozenset(), frozenset(), frozenset(), bytearray()),
+    *(array("I"), {}, frozenset(), frozenset(), frozenset(), frozenset(), bytearray()),
+    bounds=lambda first, last: (_NONE, _NONE),
     bodies=lambda first, last: (_NONE, _NONE),
     header=lambda number: Header(""),
 )
@@ -176,41 +225,95 @@ class _Read(Struct, frozen=True):
     format: str
     verdict: str
     messages: Messages
-    shown: Projection
+    shown: Projection | None
+    """What an end user sees of it; None once its text is known."""
+
+
+_AS_FIRST = -1
+"""In place of the number of a text: the number of that message in `Messages.near`."""
+_TO_READ = -2
+"""In place of the number of a text: another reading at the same positions may show other text here."""
+
+
+class _TextNumbers:
+    """Numbers for roles and for shown text, shared by all readings of an input."""
+
+    def __init__(self) -> None:
+        self.roles: dict[str, int] = {}
+        self._by_checksum: dict[bytes, int] = {}
+
+    def read(self, shown: Projection, number: int) -> int:
+        """Read the text of a message and return its number."""
+        text = "".join(shown.blocks(number)).encode("utf-8", "replace")
+        return self._by_checksum.setdefault(blake2b(text, digest_size=16).digest(), len(self._by_checksum) + 2)
 
 
 def readings(
-    document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False
+    document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False, is_final: bool = False
 ) -> Generator[None, None, tuple[Reading, ...]]:
     """Read the document in each text format, one after the other, in small steps, and return the readings.
 
-    With `skips_refused`, a reader other than the chosen one stops when it refuses the input, and has no messages."""
-    found: list[_Read] = []
-    for name in READERS:
-        other = document.as_format(name, ignores_call_ids=True)
-        everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
-        may_stop = skips_refused and name != document.detection.format and bool(STRICT[name].refuses)
-        is_refused = False
-        while not (is_refused or other.is_read) and (limit is None or other.size < limit):
-            size = other.step_size if other.size or not may_stop else _FIRST_STEP
-            other.read_some(size if limit is None else min(size, limit - other.size))
-            if may_stop and other.size == size:
-                other.check_some(_FIRST_CHECK)
-            is_refused = may_stop and bool(_problems(everything) & STRICT[name].refuses)
-            yield
-        checked = _FIRST_CHECK
-        while not _is_settled(name, everything) and other.check_some(min(checked, other.step_size)):
-            checked *= 2
-            yield
-        if may_stop and _problems(everything) & STRICT[name].refuses:
-            found.append(_Read(name, REFUSES, Messages(_NO_LAYOUT), shown))
-            continue
-        layout = everything.whole_input().layout()
-        verdict = _verdict(name, _problems(everything), is_empty=bool(other.size) and not len(layout.kinds))
-        found.append(_Read(name, verdict, Messages(layout, [each.messages for each in found]), shown))
+    With `skips_refused`, a reader other than the chosen one stops when it refuses the input, and has no messages. With
+    `is_final`, nobody reads on in this document, so its own reading is used if it is complete, and memory is freed at
+    once."""
+    found: dict[str, _Read] = {}
+    numbers = _TextNumbers()
+    chosen = document.detection.format
+    for name in sorted(READERS, key=lambda name: name != chosen):
+        is_own = name == chosen
+        other = document if is_own and is_final and _is_usable(document, limit) else None
+        may_stop = skips_refused and not is_own and bool(STRICT[name].refuses)
+        other = other or document.as_format(name, ignores_call_ids=True)
+        found[name] = yield from _read(other, name, limit, [*found.values()], numbers, may_stop=may_stop)
+        if is_final and len(found[name].messages) > _COMPARED_AT_ONCE:
+            del other  # its large index, which is part of a reference cycle
+            collect()
+            release_memory()
+    ordered = [found[name] for name in READERS]
+    yield from _number_texts(ordered, numbers)
+    return tuple(Reading(each.format, each.verdict, each.messages) for each in ordered)
+
+
+def _is_usable(document: Document, limit: int | None) -> bool:
+    """True if this document was read to its end as far as the limit reaches, and has no call IDs to ignore."""
+    if not document.is_complete or (limit is not None and document.size > limit):
+        return False
+    examples = document.project(EVERYTHING, withholds=False).whole_input().layout().examples
+    return not any(key == "call_id" for header in examples.values() for key, _ in header.extra)
+
+
+def _read(
+    other: Document,
+    name: str,
+    limit: int | None,
+    before: Sequence[_Read],
+    numbers: _TextNumbers,
+    *,
+    may_stop: bool,
+) -> Generator[None, None, _Read]:
+    """Read this document to its end and return the reading. With `may_stop`, stop once the format refuses the text."""
+    everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
+    is_refused = False
+    while not (is_refused or other.is_read) and (limit is None or other.size < limit):
+        size = other.step_size if other.size or not may_stop else _FIRST_STEP
+        other.read_some(size if limit is None else min(size, limit - other.size))
+        if may_stop and other.size == size:
+            other.check_some(_FIRST_CHECK)
+        is_refused = may_stop and bool(_problems(everything) & STRICT[name].refuses)
         yield
-    yield from _number_texts(found)
-    return tuple(Reading(each.format, each.verdict, each.messages) for each in found)
+    checked = _FIRST_CHECK
+    while not _is_settled(name, everything) and other.check_some(min(checked, other.step_size)):
+        checked *= 2
+        yield
+    if may_stop and _problems(everything) & STRICT[name].refuses:
+        return _Read(name, REFUSES, Messages(_NO_LAYOUT), None)
+    layout = everything.whole_input().layout()
+    verdict = _verdict(name, _problems(everything), is_empty=bool(other.size) and not len(layout.kinds))
+    messages = Messages(layout, [each.messages for each in before])
+    yield
+    if messages.near is not messages and (yield from _number_as_first(messages, shown, numbers)):
+        return _Read(name, verdict, messages.without_document(), None)
+    return _Read(name, verdict, messages, shown)
 
 
 def _is_settled(format: str, everything: Projection) -> bool:
@@ -232,26 +335,55 @@ def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
     return LAX if problems & strict.lax else READS
 
 
-def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
+def _number_as_first(messages: Messages, shown: Projection, numbers: _TextNumbers) -> Generator[None, None, bool]:
+    """Number the text of a reading whose messages are at the same positions as those of an earlier one, so that its
+    document is no longer needed. Return False if that is impossible."""
+    first = messages.near
+    if not messages.layout.alike >= messages.layout.examples.keys():
+        return False
+    one, own = _ShownBodies(first, numbers.roles), _ShownBodies(messages, numbers.roles)
+    for start in range(0, len(messages), _COMPARED_AT_ONCE):
+        end = min(start + _COMPARED_AT_ONCE, len(messages))
+        part, known = own.rows(start, end), one.rows(start, end)
+        at = known.places.searchsorted(part.places)
+        if (len(part.places) and not (at < len(known.places)).all()) or (known.places[at] != part.places).any():
+            messages.texts[:] = 0
+            return False
+        is_same = part.are_whole & known.are_whole[at] & (part.keys == known.keys[:, at]).all(axis=0)
+        messages.texts[part.places] = _AS_FIRST
+        apart = part.places[~is_same]
+        first.texts[apart] = _TO_READ
+        yield
+        for place in apart.tolist():
+            messages.texts[place] = numbers.read(shown, place + 1)
+            yield
+    return True
+
+
+def _number_texts(found: Sequence[_Read], numbers: _TextNumbers) -> Generator[None, None, None]:
     """Number the text of shown messages.
 
     Messages with the same header and the same body bytes have the same text. Text is read and compared only where
     readers disagree about the header or the body bytes. Messages are compared in groups, because the columns of all
     messages together are large."""
-    roles: dict[str, int] = {}
-    numbers: dict[bytes, int] = {}
-    shown = [_ShownBodies(each.messages, roles) for each in found]
-    for start, end in pairwise(_steps([each.messages for each in found])):
+    unknown = [(each.messages, each.shown) for each in found if each.shown is not None]
+    shown = [_ShownBodies(messages, numbers.roles) for messages, _ in unknown]
+    for start, end in pairwise(_steps([messages for messages, _ in unknown])):
         parts = [each.between(start, end) for each in shown]
         borders = np.unique(np.concatenate([each.starts for each in parts]))
         is_same = _have_same_text(parts, borders)
+        for (messages, _), part in zip(unknown, parts, strict=True):
+            is_same[borders.searchsorted(part.starts[messages.texts[part.places] == _TO_READ])] = False
         yield
-        for each, part in zip(found, parts, strict=True):
-            each.messages.texts[part.places] = 1
+        for (messages, projection), part in zip(unknown, parts, strict=True):
+            messages.texts[part.places] = 1
             for place in part.places[~is_same[borders.searchsorted(part.starts)]].tolist():
-                checksum = _checksum(each.shown, place + 1)
-                each.messages.texts[place] = numbers.setdefault(checksum, len(numbers) + 2)
+                messages.texts[place] = numbers.read(projection, place + 1)
                 yield
+    for each in found:
+        messages, first = each.messages, each.messages.near
+        is_as_first = messages.texts == _AS_FIRST
+        messages.texts[is_as_first] = first.texts[is_as_first]
 
 
 def _steps(messages: Sequence[Messages]) -> list[int]:
@@ -304,10 +436,14 @@ class _ShownBodies:
     def between(self, start: int, end: int) -> _ShownPart:
         """Return the shown messages that begin between two offsets. If the messages are not in order, the offsets must
         include all of them."""
-        messages = self._messages
-        first, after = 0, len(messages)
+        first, after = 0, len(self._messages)
         if end < _FURTHEST or start:
-            first, after = messages.starts.searchsorted((start, end)).tolist()
+            first, after = self._messages.starts.searchsorted((start, end)).tolist()
+        return self.rows(first, after)
+
+    def rows(self, first: int, after: int) -> _ShownPart:
+        """Return the shown messages from one index to another, without the last."""
+        messages = self._messages
         rows = np.flatnonzero(self._is_shown[messages.kinds[first:after]])
         places = rows + first
         kinds = messages.kinds[places]
@@ -319,40 +455,54 @@ class _ShownBodies:
         return _ShownPart(places, messages.starts[places], self._is_whole[kinds] > 0, keys)
 
 
-def _checksum(shown: Projection, number: int) -> bytes:
-    return blake2b("".join(shown.blocks(number)).encode("utf-8", "replace"), digest_size=16).digest()
-
-
 def agreed(readings: Sequence[Reading], chosen: str) -> tuple[bytes, int]:
     """Return a byte for each message of the chosen reader (1 if all readers agree on it), and the number of messages
     that it shows but on which readers disagree.
 
     Readers agree on a message if the chosen reader, and every other one that does not refuse the text, shows it at the
     same place with the same role and text."""
-    own = next(each for each in readings if each.format == chosen)
-    judges = [each for each in readings if each.verdict != REFUSES and each.format != chosen]
+    own = next(each.messages for each in readings if each.format == chosen)
     roles: dict[str, int] = {}
-    shown = _shown(own.messages, roles)
-    is_same = np.ones(len(shown), np.bool_)
-    for judge in judges:
-        is_same &= _is_among(shown, _shown(judge.messages, roles))
-    found = np.zeros(len(own.messages), np.bool_)
-    found[_places_shown(own.messages)[is_same]] = True
-    return found.tobytes(), int(len(shown) - is_same.sum())
+    is_shown = own.texts > 0
+    is_same = is_shown.copy()
+    for judge in readings:
+        if judge.verdict != REFUSES and judge.format != chosen:
+            is_same &= _agreeing(own, judge.messages, roles)
+    return is_same.tobytes(), int(is_shown.sum() - is_same.sum())
+
+
+def _agreeing(own: Messages, judge: Messages, roles: dict[str, int]) -> NDArray[np.bool_]:
+    """Return a flag for each message of a reading: true if another reading shows it with the same role and text."""
+    if own.near is judge.near:
+        is_same: NDArray[np.bool_] = own.texts == judge.texts
+        own_roles, judge_roles = _roles(own, roles), _roles(judge, roles)
+        for first in range(0, len(own), _COMPARED_AT_ONCE):
+            rows = slice(first, first + _COMPARED_AT_ONCE)
+            is_same[rows] &= own_roles[own.kinds[rows]] == judge_roles[judge.kinds[rows]]
+        return is_same
+    found = np.zeros(len(own), np.bool_)
+    found[_places_shown(own)[_is_among(_shown(own, roles), _shown(judge, roles))]] = True
+    return found
 
 
 def _places_shown(messages: Messages) -> NDArray[np.intp]:
     return np.flatnonzero(messages.texts)
 
 
+def _roles(messages: Messages, roles: dict[str, int]) -> NDArray[np.int64]:
+    """Return a number for the role of each kind of message."""
+    examples = messages.layout.examples
+    found = np.zeros(max(examples, default=0) + 1, np.int64)
+    for kind, header in examples.items():
+        found[kind] = roles.setdefault(header.role, len(roles))
+    return found
+
+
 def _shown(messages: Messages, roles: dict[str, int]) -> Offsets:
     """Return where each shown message begins, a number for its role, and the number of its text, as rows."""
-    places, examples = _places_shown(messages), messages.layout.examples
-    kinds = messages.kinds[places]
-    role_of = np.zeros(max(examples, default=0) + 1, np.int64)
-    for kind in np.unique(kinds).tolist():
-        role_of[kind] = roles.setdefault(examples[kind].role, len(roles))
-    return np.stack((messages.starts[places], role_of[kinds], messages.texts[places]), axis=1)
+    places = _places_shown(messages)
+    role_of = _roles(messages, roles)[messages.kinds[places]]
+    return np.stack((messages.starts[places], role_of, messages.texts[places]), axis=1)
 
 
 def _is_among(rows: Offsets, others: Offsets) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import Any, SupportsIndex, overload
+from zlib import compress, decompress
 
 import numpy as np
 from msgspec import Struct
@@ -157,6 +158,13 @@ class Block:
         """Return two blocks: the rows before this index, and all other rows."""
         return self._rows(slice(place)), self._rows(slice(place, None))
 
+    def packed(self) -> Callable[[], Block]:
+        """Return a function that returns this block from a compressed copy of its columns."""
+        columns = self._spans, self._ranks, self._places, self._parts
+        packed = [_packed(column) for column in columns]
+        readings = self._readings
+        return lambda: Block(readings, *(unpack() for unpack in packed))
+
     def _rows(self, kept: slice | NDArray[np.bool_]) -> Block:
         return Block(
             self._readings, self._spans[:, kept], self._ranks[kept], self._places[:, kept], self._parts[:, kept]
@@ -188,6 +196,13 @@ class Block:
         last = np.concatenate((~goes_on, [True]))[: len(ranks)]
         spans = np.stack((both._spans[0, first], both._spans[1, last]))
         return Block(self._readings, spans, ranks[first], places[:, first], parts[:, first])
+
+
+def _packed(column: NDArray[Any]) -> Callable[[], NDArray[Any]]:
+    """Return a function that returns this column from a compressed copy. Neighboring rows have similar values."""
+    shape, dtype = column.shape, column.dtype
+    data = compress(np.diff(column, prepend=column.dtype.type(0)).tobytes(), 1)
+    return lambda: np.cumsum(np.frombuffer(decompress(data), dtype).reshape(shape), axis=-1, dtype=dtype)
 
 
 def _cells(messages: Messages, places: NDArray[np.int32], parts: NDArray[np.int8]) -> Iterator[Cell | None]:
@@ -242,17 +257,23 @@ class RowTable(Sequence[Row]):
     """The rows of all blocks, as one sequence."""
 
     def __init__(self) -> None:
-        self._blocks: list[Block] = []
+        self._blocks: list[Callable[[], Block]] = []
+        """Functions that return the blocks. Together, the columns of all blocks would be larger than the index."""
         self._ends: list[int] = []
+        self._counts = dict.fromkeys((rank.word for rank in Rank), 0)
+        self._last: tuple[int, Block] | None = None
+        """The block that was used last, and its index."""
         self.apart: list[int] = []
         """The indices of the rows in which readers disagree about visibility."""
 
     def add(self, block: Block) -> None:
         """Add the rows of a block."""
         first = len(self)
-        self._blocks.append(block)
+        self._blocks.append(block.packed())
         self._ends.append(first + len(block))
         self.apart += [first + place for place in block.apart(Rank.VISIBILITY)]
+        for rank in Rank:
+            self._counts[rank.word] += block.count(rank)
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -268,21 +289,25 @@ class RowTable(Sequence[Row]):
             return [self[each] for each in range(*place.indices(len(self)))]
         at = range(len(self))[place]
         which = bisect_right(self._ends, at)
-        return self._blocks[which].row(at - (self._ends[which - 1] if which else 0))
+        if self._last is None or self._last[0] != which:
+            self._last = which, self._blocks[which]()
+        return self._last[1].row(at - (self._ends[which - 1] if which else 0))
 
     def up_to(self, rank: Rank | None) -> Iterator[Row]:
         """Yield the rows in which readers disagree at least this seriously, or all rows if `rank` is None."""
-        for block in self._blocks:
+        for unpack in self._blocks:
+            block = unpack()
             yield from block if rank is None else block.rows(block.apart(rank))
 
     def faces(self, at_most: Rank | None) -> Iterator[tuple[Block, Faces]]:
         """Yield each block, and its rows in which readers disagree at least this seriously, or all, as columns."""
-        for block in self._blocks:
+        for unpack in self._blocks:
+            block = unpack()
             yield block, block.faces(at_most)
 
     def counts(self) -> dict[str, int]:
         """Count the disagreements of each rank."""
-        return {rank.word: sum(block.count(rank) for block in self._blocks) for rank in Rank}
+        return dict(self._counts)
 
 
 def row_table(readings: Sequence[Reading]) -> RowTable:

@@ -206,7 +206,7 @@ class Reading(Struct, frozen=True):
 
 
 def _no_header(number: int) -> Header:
-    """Stands in for headers by number: kinds whose messages are all alike never need it."""
+    """Replace `Layout.header`, which is never called for kinds whose messages are all alike."""
     raise LookupError(number)
 
 

@@ -55,6 +55,7 @@ async def seen(planted: Planted, acts: Sequence[Act], **options: Any) -> list[ob
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the time between clicks does not matter
+        patched.setattr(ViewerApp, "ENABLE_SELECT_AUTO_SCROLL", False)  # a timer decides how far a drag scrolls
         async with session(planted, Path(folder), searches=False, **options) as run:
             found.append(snapshot(run))
             for act in acts:

@@ -159,6 +159,11 @@ class Transcript(PlainLines, can_focus=True):
         return self.scroller.row, self.scroller.line
 
     @property
+    def moves(self) -> int:
+        """How many times the scroll position has been set. Corrections after a new layout do not count."""
+        return self.scroller.moves
+
+    @property
     def is_at_end(self) -> bool:
         """True if the last line is on the screen."""
         return self.scroller.at_end(self.view_height)

@@ -226,6 +226,7 @@ def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 
 
 def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
+    from viewer.tui.files.early_proof import EARLY_PROOF
     from viewer.tui.keys import Scope
     from viewer.tui.settings.file import read_settings
     from viewer.tui.settings.places import state_file
@@ -238,6 +239,8 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
     state = StateFile(state_file() if settings.state and not wanted.audience.strict else None)
     theme = theme_in_force(settings, wanted.theme, wanted.color)
     name = theme.value if theme.origin else theme_of_terminal() or theme.value
+    if len(paths) == 1 and paths[0] != STANDARD_INPUT and not wanted.follow and wanted.format is None:
+        EARLY_PROOF.begin(paths[0])
     with _begun(paths, wanted, name, settings, state) as taken:
         from viewer.tui.app import ViewOptions, run_app
 

@@ -14,7 +14,7 @@ pytestmark = needs_native
 PARTS = (
     *(b"<|start|>", b"<|channel|>", b"<|message|>", b"<|end|>", b"<|return|>", b"<|call|>", b"<", b"{", b" ", b"\t"),
     *(b"\n---", b"\n--", b"\nversion", b"\nvers", b'\n"version', b"\n'version", b"literal|>", b"literal|", b"\n", b"x"),
-    *(b"<|endliteral|>", b"\n\r", b"\nuser<|message|>text\n", b"words "),
+    *(b"<|endliteral|>", b"\n\r", b"\nuser<|message|>text\n", b"words ", b"\n{<|message|>", b"\n <|message|>\n---"),
 )
 STEP = 128 * 1024
 """The accelerator searches this many bytes at a time."""
@@ -22,12 +22,13 @@ STEP = 128 * 1024
 
 def assert_proofs(chance: random.Random, count: int) -> None:
     for _ in range(count):
-        data = b"".join(chance.choices(PARTS, k=chance.choice((1, 4, 20, 60))))
+        data = b"".join(chance.choices(PARTS, k=chance.choice((1, 4, 4, 20))))
         if chance.random() < 0.1:
             far = b"\nuser<|message|>" + b"." * (STEP - chance.randrange(60)) + b"\n---\n"
             data = far + data if chance.random() < 0.5 else far.replace(b"\n---", b"<|message|>") + data
-        first = chance.choice((0, 1, 3, 9, chance.randrange(len(data) + 1)))
-        for back in (0, 7, 64 * 1024):
+        after = data.find(b"\n---") + len(b"\n---")
+        first = chance.choice((0, 1, 3, 9, after, after + 1, chance.randrange(len(data) + 1)))
+        for back in (0, 7, 20, 64 * 1024):
             (header, literal), wanted = accelerator().prove(data, first, back), expected(data, first, back)
             assert header == wanted[0], (data, first, back)
             assert header >= 0 or literal == wanted[1], (data, first, back)

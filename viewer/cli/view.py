@@ -16,7 +16,6 @@ from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import Inputs
 from viewer.cli.moments import AskedMoment, asked_moment, moment_options
 from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of_terminal
-from viewer.cli.show import print_live, print_text
 from viewer.errors import ViewerError
 from viewer.held_screen import SCREEN
 from viewer.model.visibility import Audience, Reveal
@@ -135,6 +134,8 @@ def command(
             raise ViewerError("--diff needs a terminal; `ocmlview diff` prints the differences")
         if merges:
             raise ViewerError("--merge needs a terminal; `ocmlview show` prints one file after the other")
+        from viewer.cli.show import print_live  # the viewer prints nothing
+
         if options.is_followed(follow, paths, stall_after):
             followed = options.followed_of(files, format, preambles, stall_after, record_times=record_times)
             return print_live(followed, audience, output)
@@ -297,6 +298,8 @@ def _print(
     """Print the conversation, at the requested moment if there is one, or list a folder. Used without a screen."""
     if asked is None and len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
+    from viewer.cli.show import print_text
+
     return print_text(
         Inputs(paths, format, options.reading_options(preambles), strict=audience.strict),
         audience,

@@ -14,7 +14,15 @@ pytestmark = needs_native
 PARTS = (
     *(b"<|start|>", b"<|channel|>", b"<|message|>", b"<|end|>", b"<|return|>", b"<|call|>", b"<", b"{", b" ", b"\t"),
     *(b"\n---", b"\n--", b"\nversion", b"\nvers", b'\n"version', b"\n'version", b"literal|>", b"literal|", b"\n", b"x"),
-    *(b"<|endliteral|>", b"\n\r", b"\nuser<|message|>text\n", b"words ", b"\n{<|message|>", b"\n <|message|>\n---"),
+    *(
+        b"<|endliteral|>",
+        b"\n\r",
+        b"\nuser<|message|>text\n",
+        b"words ",
+        b"\n{<|message|>",
+        b"\n <|message|>\n---",
+        b"\n <<|start|>\n---",
+    ),
 )
 STEP = 128 * 1024
 """The accelerator searches this many bytes at a time."""

@@ -33,3 +33,7 @@ class FileRewrittenError(ViewerError):
 
 class UnprovenError(FileRewrittenError):
     """The input may have been rewritten: the requested bytes have no checksum that would prove otherwise."""
+
+
+class HiddenError(Exception):
+    """A body was requested for an audience that may not see it. This is a bug in the program."""

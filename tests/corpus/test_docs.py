@@ -12,7 +12,7 @@ from viewer.corpus.ready import ready_queries
 from viewer.corpus.tables import FileState
 
 PAGE = (ROOT / "docs" / "corpora.md").read_text("utf-8")
-SHARED = {"--level", "--reveal", "--exit-zero", "--quiet", "--json", "--strict", "--resume"}
+SHARED = {"--help", "--level", "--reveal", "--exit-zero", "--quiet", "--json", "--strict", "--resume"}
 
 
 def test_the_page_lists_queries_states_and_options() -> None:

@@ -131,7 +131,9 @@ def _key(option: click.Option) -> tuple[str, str | None]:
 
 
 def _options(command: click.Command) -> list[click.Option]:
-    return [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    """Return the options, without --help, which a command gets when it is run."""
+    every = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    return [option for option in every if "--help" not in option.opts]
 
 
 def _option(option: click.Option, context: click.Context) -> Iterator[str]:

@@ -96,6 +96,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(end_proof, "MOST_TAIL", 120)
     monkeypatch.setattr(end_proof, "BLOCK", 37)
     monkeypatch.setattr(end_proof, "BLOCKS", 2)
+    monkeypatch.setattr(end_proof, "NATIVE_BLOCKS", 2)
     monkeypatch.setattr(end_proof, "FIRST_REACH", 40)
 
 

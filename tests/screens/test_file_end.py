@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from tests.screens.test_reading import ANSWER, HEAD, TURNS, press_at_once
+from tests.support.native import needs_native
 from tests.support.running import drawn, settled, until, view
 from viewer.document import document
 from viewer.model.visibility import Reveal
 from viewer.scan import end_proof
+from viewer.sources.guarded_file import GuardedFile
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.file_end import NOTE, FileEndScreen
+from viewer.tui.files import early_proof
 from viewer.tui.files import end as file_end
 from viewer.tui.main import file_end as controller
 from viewer.tui.main import read_worker as reading
@@ -90,6 +95,24 @@ async def test_the_debug_view_has_no_numbers_yet_and_another_key_returns(tmp_pat
 
 
 @pytest.mark.usefixtures("slowly")
+async def test_the_view_still_waits_for_the_end_when_a_height_is_corrected(tmp_path: Path) -> None:
+    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+        await until(lambda: len(view(pilot).session.rows) > 3)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(reading.ReadWorker, "_read_some", lambda worker, size: None)
+            patched.setattr(controller.EndController, "offer", lambda end: asyncio.sleep(0))
+            await press_at_once(pilot, "G")
+            await until(lambda: view(pilot).navigator.waits_for_end)
+            scroller = view(pilot).widgets.transcript.scroller
+            scroller.line -= 1
+            assert view(pilot).navigator.waits_for_end
+            scroller.place_again(scroller.row, scroller.line - 1, 0, 10)
+            assert view(pilot).navigator.waits_for_end
+            await press_at_once(pilot, "k")
+            await until(lambda: not view(pilot).navigator.waits_for_end)
+
+
+@pytest.mark.usefixtures("slowly")
 async def test_an_end_in_an_open_literal_block_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(end_proof, "MOST_TAIL", 3000)
     open_block = "<|start|>user<|message|><|literal|>quoted\n"
@@ -122,3 +145,44 @@ async def test_a_file_that_changes_during_the_proof_waits(tmp_path: Path) -> Non
             while not view(pilot).session.document.is_read:
                 assert not isinstance(pilot.app.screen, FileEndScreen)
                 await asyncio.sleep(0)
+
+
+@needs_native
+@pytest.mark.parametrize("change", ["none", "appended", "rewritten", "replaced", "small", "missing"])
+def test_an_early_proof_is_used_only_for_the_same_unchanged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    path, text = tmp_path / "long.ocml", (HEAD + TURNS).encode()
+    path.write_bytes(text)
+    os.utime(path, (1, 1))
+    time.sleep(0.03)  # until the stamp is old enough to prove something
+    monkeypatch.setattr(early_proof, "LEAST", len(text) + (change == "small"))
+    early = early_proof.EarlyProof()
+    early.begin(str(path) if change != "missing" else str(tmp_path / "other"))
+    match change:
+        case "appended":
+            path.write_bytes(text + b"\n")
+        case "rewritten":
+            path.write_bytes(text.replace(b"a", b"b"))
+            os.utime(path, (1, 1))
+        case "replaced":
+            (tmp_path / "new").write_bytes(text)
+            (tmp_path / "new").replace(path)
+    with path.open("rb") as file:
+        taken = early.take(GuardedFile(os.dup(file.fileno())), lambda: True)
+    assert (taken is not None) is (change == "none")
+    if taken is not None:
+        assert taken.is_complete
+        assert list(taken.starts(2000))
+
+
+@needs_native
+@pytest.mark.usefixtures("slowly")
+async def test_the_end_of_an_early_proof_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(tmp_path, ANSWER)
+    time.sleep(0.03)
+    monkeypatch.setattr(early_proof, "LEAST", 0)
+    early_proof.EARLY_PROOF.begin(app.paths[0])
+    async with app.run_test(size=(100, 20)) as pilot:
+        await end_of(pilot)
+        assert "An answer." in drawn(pilot)

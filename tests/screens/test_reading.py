@@ -15,6 +15,7 @@ from viewer.document import document, one_reading
 from viewer.document.backend import PLAIN, Backend
 from viewer.document.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.frames import Frames
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main import screen_host
 from viewer.tui.terminal.key_names import character
@@ -231,3 +232,16 @@ async def test_a_reader_who_moves_cancels_a_jump_to_an_unknown_error(tmp_path: P
         stood = view(pilot).navigator.cursor
         await settled(pilot)
         assert view(pilot).navigator.cursor == stood
+
+
+async def test_what_the_first_frame_left_out_is_painted_before_more_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running() as pilot:
+        screen = view(pilot)
+
+        async def drawn_in_part(frames: Frames) -> None:
+            screen.refresh()
+
+        monkeypatch.setattr(Frames, "wait", drawn_in_part)
+        await screen.host.first_frame()
+        assert not screen._repaint_required
+        assert not screen._dirty_widgets

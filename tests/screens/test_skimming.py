@@ -21,7 +21,7 @@ from tests.support.samples import Sample, samples
 from tests.support.transcripts import END_USER, EVERYTHING, STRICT
 from viewer.document.document import Document
 from viewer.document.rows import RowKind
-from viewer.document.vault import HiddenError
+from viewer.errors import HiddenError
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.files import open_source
 from viewer.tui.search.engine import Query, Searcher

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol, TypeAlias
 
-from viewer.cache import lazy_regex
+from viewer.cache import lazy_literals
 from viewer.checks.check import (
     AllOf,
     Always,
@@ -390,7 +390,7 @@ def _contains(trigger: Contains) -> Test:
 
 @lru_cache(16)
 def _any_case(literals: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    return lazy_regex(lambda: any_of(literals), re.IGNORECASE, literals)
+    return lazy_literals(lambda: any_of(literals), literals)
 
 
 def _finder(literal: bytes) -> Test:

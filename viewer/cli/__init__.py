@@ -121,11 +121,17 @@ def _run(arguments: list[str]) -> int:
         SCREEN.release()  # before anything is printed about an error
 
 
-def _describe_help(option: click.Option | None) -> click.Option | None:
-    """Replace the text of click's help option in place, because click caches that option for each command."""
-    if option is not None:
-        option.help = "Show this help."
-    return option
+def _help_option() -> click.Option:
+    """Return the help option. Click's own option looks for a translation of its text, which takes a millisecond."""
+    return click.Option(
+        ["-h", "--help"], is_flag=True, is_eager=True, expose_value=False, help="Show this help.", callback=_show_help
+    )
+
+
+def _show_help(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
 
 
 class _Program(click.Group):
@@ -154,15 +160,14 @@ class _Program(click.Group):
 
         with interrupt_at_once():
             command: click.Command = import_module(entry.module).command
-        _describe_help(command.get_help_option(ctx))
+        if command.add_help_option:
+            command.add_help_option = False
+            command.params.append(_help_option())
         if entry.reads_input:
             from viewer.sources.limits import load_limits_with
 
             load_limits_with(_configured_limits)
         return command
-
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        return _describe_help(super().get_help_option(ctx))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         """Complete the first word: a command, an option of the program or of the viewer, or a file to view."""
@@ -198,7 +203,7 @@ _program = _Program(
     epilog=_EPILOG,
     subcommand_metavar="[COMMAND] [OPTIONS] [FILE...]",
     options_metavar="",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    add_help_option=False,
     params=[
         click.Option(
             ["--version"],
@@ -207,7 +212,8 @@ _program = _Program(
             expose_value=False,
             help="Show the version of ocmlview and its dependencies.",
             callback=lambda ctx, _, wanted: _say_version(ctx) if wanted and not ctx.resilient_parsing else None,
-        )
+        ),
+        _help_option(),
     ],
 )
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.document.document import Document
-from viewer.document.projection import Projection
 from viewer.errors import ViewerError
 from viewer.formats.detect import plain_keys
 from viewer.model.visibility import Audience, Level
 from viewer.render.number_format import byte_size, counted
 from viewer.rules.errors import E_STREAM_TRUNCATED
+
+if TYPE_CHECKING:
+    from viewer.document.projection import Projection
 
 _HINT = "Try --format, or see `ocmlview formats`."
 _LOG_HINT = "Try --format server-log."

@@ -16,7 +16,6 @@ from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import Inputs
 from viewer.cli.moments import AskedMoment, asked_moment, moment_options
 from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of_terminal
-from viewer.cli.show import print_live, print_text
 from viewer.errors import ViewerError
 from viewer.held_screen import SCREEN
 from viewer.model.visibility import Audience, Reveal
@@ -135,6 +134,8 @@ def command(
             raise ViewerError("--diff needs a terminal; `ocmlview diff` prints the differences")
         if merges:
             raise ViewerError("--merge needs a terminal; `ocmlview show` prints one file after the other")
+        from viewer.cli.show import print_live  # the viewer prints nothing
+
         if options.is_followed(follow, paths, stall_after):
             followed = options.followed_of(files, format, preambles, stall_after, record_times=record_times)
             return print_live(followed, audience, output)
@@ -226,6 +227,7 @@ def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 
 
 def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
+    from viewer.tui.files.early_proof import EARLY_PROOF
     from viewer.tui.keys import Scope
     from viewer.tui.settings.file import read_settings
     from viewer.tui.settings.places import state_file
@@ -238,6 +240,8 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
     state = StateFile(state_file() if settings.state and not wanted.audience.strict else None)
     theme = theme_in_force(settings, wanted.theme, wanted.color)
     name = theme.value if theme.origin else theme_of_terminal() or theme.value
+    if len(paths) == 1 and paths[0] != STANDARD_INPUT and not wanted.follow and wanted.format is None:
+        EARLY_PROOF.begin(paths[0])
     with _begun(paths, wanted, name, settings, state) as taken:
         from viewer.tui.app import ViewOptions, run_app
 
@@ -294,6 +298,8 @@ def _print(
     """Print the conversation, at the requested moment if there is one, or list a folder. Used without a screen."""
     if asked is None and len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
+    from viewer.cli.show import print_text
+
     return print_text(
         Inputs(paths, format, options.reading_options(preambles), strict=audience.strict),
         audience,

@@ -15,10 +15,8 @@ from viewer.checks.context import Read
 from viewer.checks.offending import offending_value
 from viewer.document.one_reading import BackendChoice, Reading
 from viewer.document.positions import Positions
-from viewer.document.projection import Projection
 from viewer.document.stored_input import StoredInput
-from viewer.document.vault import HiddenError, Vault
-from viewer.errors import FileRewrittenError, ViewerError
+from viewer.errors import FileRewrittenError, HiddenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
 from viewer.formats.detect import HEAD, LONG_HEAD
 from viewer.index.calls import CallLink
@@ -38,6 +36,7 @@ from viewer.sources.files import CHUNK, Source, open_source
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.document.projection import Projection
     from viewer.document.redaction.redactor import Redactor
 
 LONGEST_EXCERPT = 512
@@ -348,16 +347,14 @@ class Document:
         self._reading.prefer_blocks(least)
 
     def read_unchecked(self, size: int) -> None:
-        """Read this many more bytes without checks, for a list that shows no problems. At the end of the input, the
-        document is read but not complete."""
+        """Read this many more bytes without checks. At the end of the input, the document is read but not complete."""
         if not self._reading.is_ended:
             with self.rewrites:
                 self._step(size, checks=False)
 
     def read_some(self, size: int) -> None:
-        """Read this many more bytes or, once all are read, check this many. After the last check, it is complete.
-
-        If the file was rewritten in the meantime, reading restarts."""
+        """Read this many more bytes or, once all are read, check this many. After the last check, it is complete. If
+        the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
             return
         with self.rewrites:
@@ -476,9 +473,11 @@ class Document:
         where: Filter | None = None,
         redactor: Redactor | None = None,
     ) -> Projection:
-        """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
-        access to rewritten content raises FileRewrittenError instead of returning nothing. A redactor masks secrets
-        everywhere."""
+        """Project the document, or the messages that match a filter, for this audience. Without `withholds`, access to
+        rewritten content raises FileRewrittenError instead of returning nothing. A redactor masks secrets."""
+        from viewer.document.projection import Projection  # some commands show no messages
+        from viewer.document.vault import Vault
+
         is_still = partial(_is_still_in, self._analysis, self._options)
         on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(

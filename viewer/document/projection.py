@@ -47,8 +47,9 @@ from viewer.document.values import (
     ShownStray,
     ShownTranscript,
 )
-from viewer.document.vault import HiddenError, Vault
+from viewer.document.vault import Vault
 from viewer.document.visibility_cache import Heads, VisibilityCache
+from viewer.errors import HiddenError
 from viewer.formats import FORMATS
 from viewer.index.agents import AgentStart
 from viewer.index.calls import CallLink

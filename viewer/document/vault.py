@@ -12,7 +12,7 @@ from viewer.checks.missing import FindMissing
 from viewer.checks.offending import offending_value
 from viewer.document.rows import Rows
 from viewer.document.visibility_cache import VisibilityCache
-from viewer.errors import FileRewrittenError, UnprovenError
+from viewer.errors import FileRewrittenError, HiddenError, UnprovenError
 from viewer.formats import FORMATS, body_of_ids
 from viewer.formats.text.quoted_marks import shown_source
 from viewer.index.messages import MessageIndex
@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from viewer.document.redaction.redactor import Redactor
     from viewer.document.search.block_search import BlockSearcher
     from viewer.document.search.byte_pattern import BytePattern
-
-
-class HiddenError(Exception):
-    """A body was requested for an audience that may not see it. This is a bug in the program."""
-
 
 BLOCK = 1024 * 1024
 """The size in bytes of the blocks in which larger bodies are returned."""

@@ -19,7 +19,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of the backends uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 13
+EDITION = 14
 """The edition of the C source. `_fast.c` has the same number, so a module that was compiled from other source is not
 used."""
 
@@ -47,6 +47,11 @@ class Native(Protocol):
 
     def find_hashes(self, entries: array[int], hashes: array[int], wanted: array[int], /) -> bytes:
         """Implement `Columns.find_hashes`."""
+
+    def prove(self, data: bytes | memoryview, first: int, back: int, /) -> tuple[int, int]:
+        """Return the offset of the first line that may begin a document header, or -1, and the offset of the last
+        `literal|>`, or -1, as `viewer.scan.end_proof` describes. The first such line ends the search. Only signs that
+        end after `first` count. `back` is how far back from a line to search for an opening token."""
 
     def signs(
         self,

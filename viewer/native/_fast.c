@@ -19,7 +19,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 13
+#define EDITION 14
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -1219,6 +1219,7 @@ static PyObject *fast_objects(PyObject *module, PyObject *arguments) {
     return PyErr_Occurred() ? NULL : both_columns(&flags, &faults);
 }
 
+#include "_proof.c"
 #include "_records.c"
 
 /* ---- module ----------------------------------------------------------------------------------------------- */
@@ -1253,6 +1254,7 @@ static PyMethodDef METHODS[] = {
     {"find_hashes", fast_find_hashes, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
     {"objects", fast_objects, METH_VARARGS, NULL},
+    {"prove", fast_prove, METH_VARARGS, NULL},
     {"records", fast_records, METH_VARARGS, NULL},
     {"signs", fast_signs, METH_VARARGS, NULL},
     {"string_objects", fast_string_objects, METH_VARARGS, NULL},

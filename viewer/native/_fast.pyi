@@ -20,6 +20,7 @@ def objects(
     wanted: bytes = b"",
     /,
 ) -> tuple[bytes, bytes]: ...
+def prove(data: bytes | memoryview, first: int, back: int, /) -> tuple[int, int]: ...
 def records(
     data: bytes | bytearray | memoryview,
     settings: _Column,

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from viewer.cache import lazy_regex
+from viewer.cache import lazy_literals, lazy_regex
 from viewer.model.messages import Span
 
 
@@ -350,7 +350,7 @@ TOKEN_SIGNS = (
 )
 """Signs of frame tokens: every token of a chat template that is not a mark contains one of these."""
 _SIGNS = (*MARK_SIGNS, *TOKEN_SIGNS)
-MAY_BE_MARK = lazy_regex(lambda: any_of(_SIGNS), re.IGNORECASE, _SIGNS)
+MAY_BE_MARK = lazy_literals(lambda: any_of(_SIGNS), _SIGNS)
 """A pattern that matches every body that may have hidden parts, except stripped turns. It is used by prefilters."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from viewer.cache import bounded_cache, lazy_regex
+from viewer.cache import bounded_cache, lazy_literals, lazy_regex
 from viewer.model.messages import Span
 from viewer.reading.bodies import THOUGHT_KINDS, Body
 from viewer.reading.template_marks import (
@@ -67,7 +67,7 @@ thought begins with such a tag."""
 _FENCE = b":::"
 SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)
 """Signs of marks: every mark contains one of these, ignoring case."""
-MAY_BE_MARK = lazy_regex(lambda: any_of(SIGNS), re.IGNORECASE, SIGNS)
+MAY_BE_MARK = lazy_literals(lambda: any_of(SIGNS), SIGNS)
 """A pattern that matches every body that has a mark. It is used by prefilters."""
 _FIXED_MARKS = (b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS)
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}

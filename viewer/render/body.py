@@ -12,8 +12,6 @@ from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.document.values import ShownMessage
-from viewer.render.blocks.markdown_rows import rendered
-from viewer.render.markdown import MarkdownSpans, json_spans, markdown_spans
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Printable, Style, Styled, StyleRole
 from viewer.render.width import cells, plain_line, wrap
@@ -214,6 +212,9 @@ def drawn_text(
 ) -> BodyText:
     """Draw a body. JSON that does not fit on one row is broken into one entry per line. `is_head` means that more text
     follows. `fold`: see `rendered`."""
+    from viewer.render.blocks.markdown_rows import rendered  # `show` prints bodies as they are
+    from viewer.render.markdown import MarkdownSpans, json_spans, markdown_spans
+
     normal = normalize_newlines(body)
     text = sanitize(normal)
     moved: list[int] | None = list(_after_newlines(body)) if len(normal) != len(body) else None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from viewer.checks.offending import LONGEST_VALUE
 from viewer.document.document import Finding
-from viewer.document.values import ShownDiagnostic
 from viewer.model.diagnostic import Diagnostic, Rule, fill_in, first_sentence
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cluster_cells, clusters_at, cut, lines_of, wrap
+
+if TYPE_CHECKING:
+    from viewer.document.values import ShownDiagnostic
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096

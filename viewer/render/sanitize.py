@@ -48,6 +48,7 @@ def _characters(inside: str) -> Iterable[int]:
     return chain.from_iterable(range(ord(first), ord(last or first) + 1) for first, last in ends)
 
 
+@lru_cache(maxsize=1)  # most texts are plain ASCII
 def _marks() -> dict[int, str]:
     """Map each character that cannot be shown as it is to a visible mark."""
     marks = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
@@ -62,11 +63,10 @@ def _marks() -> dict[int, str]:
 def _copies() -> dict[int, str]:
     """Map each character that copying to the clipboard changes or removes to its replacement."""
     kept = set(_characters(FORMAT))
-    copies = {code: "" for code in _MARKS if code not in kept}
+    copies = {code: "" for code in _marks() if code not in kept}
     return copies | {0x2028: "\n", 0x2029: "\n"} | dict.fromkeys(_characters(_BROKEN), "\ufffd")
 
 
-_MARKS = _marks()
 _LONG = 512
 """The length of a text from which on searching it for marks, which takes a tenth of the time, pays for the pattern."""
 _UNMARKED = lazy_regex(lambda: f"[{_unmarked_characters()}]*+")
@@ -75,7 +75,7 @@ _LINE_MARKS = {ord("\n"): "␊", ord("\t"): "␉"}
 
 def _unmarked_characters() -> str:
     """Return the inside of a character class: all characters up to U+FFFF that are shown as they are."""
-    edges = [-1, *sorted(code for code in _MARKS if code <= 0xFFFF), 0x10000]
+    edges = [-1, *sorted(code for code in _marks() if code <= 0xFFFF), 0x10000]
     gaps = [(low + 1, high - 1) for low, high in pairwise(edges) if high - low > 1]
     return "".join(f"\\u{first:04x}-\\u{last:04x}" for first, last in gaps)
 
@@ -89,7 +89,7 @@ def sanitize(text: str) -> SafeText:
     """Sanitize the text of a body, keeping newlines and tabs; call `normalize_newlines` first."""
     if _PLAIN.fullmatch(text) or (len(text) >= _LONG and _UNMARKED.fullmatch(text)):
         return SafeText(text)
-    return SafeText(_outside_emoji(text, _MARKS))
+    return SafeText(_outside_emoji(text, _marks()))
 
 
 def sanitize_line(text: str, limit: int = LONGEST_LINE) -> SafeText:

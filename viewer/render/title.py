@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from viewer.document.values import Boundary
 from viewer.formats import FORMATS
-from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Glyphs, Line, Part, Style, StyleRole, trusted
@@ -165,6 +164,8 @@ def folded_branch_words(messages: int) -> str:
 def boundary_words(boundary: Boundary) -> list[str]:
     """Return the number, format, model, and title of the transcript that begins here. The words are not sanitized
     yet."""
+    from viewer.render.blocks.inline import without_marks  # few inputs have several transcripts
+
     transcript = boundary.transcript
     number = f"transcript {transcript.number:,}" + (f" of {boundary.count:,}" if boundary.count > 1 else "")
     title = str(cut(without_marks(sanitize_line(boundary.title)), TITLE_WIDTH, trusted("…")))

@@ -23,8 +23,9 @@ from viewer.reading.grammar import LONGEST_LINE
 
 BLOCK = 1024 * 1024
 """The number of bytes that are searched at a time."""
-BLOCKS, AT_ONCE = 4, 2
-"""How many blocks are searched together, and how many such groups may be searched in parallel."""
+BLOCKS, NATIVE_BLOCKS, AT_ONCE = 4, 16, 2
+"""How many blocks are searched together, without and with the accelerator, and how many such groups may be searched in
+parallel. Larger groups need the interpreter lock less often."""
 MOST_TAIL = 8 * BLOCK
 """The maximum length of an end that is read on its own."""
 FIRST_REACH = 256 * 1024
@@ -81,10 +82,11 @@ class EndProof:
         if not self._at and not self._is_harmony:
             self._read_head()
         if self._at < self._tail_at and not self._is_harmony and not self._has_failed:
-            first, size = self._at, BLOCKS * BLOCK
+            first, size = self._at, BLOCK * (BLOCKS if self._native is None else NATIVE_BLOCKS)
             self._at = min(first + AT_ONCE * size, self._tail_at)
             starts = range(first, self._at, size)
-            for has_failed, last_is_literal in each(self._search, [(at, min(at + size, self._at)) for at in starts]):
+            search = self._search if self._native is None else self._search_at_once
+            for has_failed, last_is_literal in each(search, [(at, min(at + size, self._at)) for at in starts]):
                 self._has_failed |= has_failed
                 self._last_is_literal = self._last_is_literal if last_is_literal is None else last_is_literal
         elif not self._has_failed:
@@ -121,6 +123,16 @@ class EndProof:
             for at in self._literals(data, begin - low):
                 last_is_literal = not data.endswith(b"<|end", 0, at)
         return False, last_is_literal
+
+    def _search_at_once(self, span: tuple[int, int]) -> Found:
+        """Search several blocks together with the accelerator, which other threads cannot interrupt."""
+        assert self._native is not None
+        low = max(0, span[0] - _BACK)
+        data = self._read(low, span[1])
+        if len(data) != span[1] - low:
+            return True, None
+        header, literal = self._native.prove(data, span[0] - low, _BACK)
+        return header >= 0, None if literal < 0 else not data.endswith(b"<|end", 0, literal)
 
     def _read_head(self) -> None:
         head = self._read(0, LONGEST_HEADER)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cache
 
 from viewer import native
+from viewer.cache import lazy_regex
 from viewer.native import Native
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS, searches
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
@@ -20,13 +21,10 @@ _RARE = b"~"
 """A byte that is rarer than the first byte of any sign."""
 _OF_ESCAPES = b"003c"
 """The sign of marks that are spelled with a JSON escape. The escape is found by its backslash."""
-_ESCAPE = re.compile(rb"\\(?:[u/bf]|r(?!\\n))")
+_ESCAPE = lazy_regex(rb"\\(?:[u/bf]|r(?!\\n))")
 """An escape that may spell any character, or that spells a control character or a lone carriage return."""
 SEARCHED = frozenset(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES})
 """The bytes to find in strings, in lower case."""
-_SEARCHES = searches(sorted(SEARCHED))
-"""Patterns for the signs, by the byte to search for: the first byte of a sign, or the rare byte in it."""
-assert not any(map(bytes.isalpha, _SEARCHES)), "the first bytes are searched for in one case only"
 IS_SPELLED = 2
 """A flag of a text: one of its escapes may spell any character."""
 _ILL_FORMED, _SIGN = 1, 8
@@ -36,6 +34,14 @@ _NO_BYTES = bytes(4 * 256)
 _MANY = 1024
 """The minimum number of bytes per occurrence of a byte value for which searching for it is faster than using a
 pattern."""
+
+
+@cache
+def _searches() -> dict[bytes, re.Pattern[bytes]]:
+    """Return patterns for the signs, by the byte to search for: the first byte of a sign, or the rare byte in it."""
+    found = searches(sorted(SEARCHED))
+    assert not any(map(bytes.isalpha, found)), "the first bytes are searched for in one case only"
+    return found
 
 
 def places_with_signs(
@@ -52,7 +58,7 @@ def places_with_signs(
         if spelled is None:
             _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
         return places | found_natively
-    for first, pattern in _SEARCHES.items():
+    for first, pattern in _searches().items():
         known = _few(block, first, starts[0], ends[-1])
         found = _matches(block, pattern, starts) if known is None else [at for at in known if pattern.match(block, at)]
         _add_places(places, found, starts, ends)

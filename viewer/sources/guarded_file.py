@@ -48,6 +48,15 @@ class GuardedFile:
         return self.is_young or stamp_of(self.descriptor) != self._stamp
 
     @property
+    def size(self) -> int:
+        """The size of the file in bytes, from its stamp."""
+        return size_in(self._stamp)
+
+    def is_same(self, other: GuardedFile) -> bool:
+        """True if this is certainly the same file as another, and neither has changed since it was opened."""
+        return self._stamp == other._stamp and not self.has_moved and not other.has_moved
+
+    @property
     def is_shorter(self) -> bool:
         """True if the file has lost indexed bytes."""
         return os.fstat(self.descriptor).st_size < self.sums.length

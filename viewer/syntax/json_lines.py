@@ -34,15 +34,15 @@ def _container() -> bytes:
 
 
 JSON_VALUE = _ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:\[\]{}"]++)'
-_QUOTED = re.compile(_STRING, re.DOTALL)
+_QUOTED = lazy_regex(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
 WIDE = 32
 """The number of members beyond which an object gets an index of their positions."""
-_FIRST = re.compile(rb"[\[{]" + _SPACE)
+_FIRST = lazy_regex(rb"[\[{]" + _SPACE)
 _ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL)
-_NEXT = re.compile(_SPACE + rb"[,\]}]" + _SPACE)
-_SPACES = re.compile(_SPACE)
-_KEY = re.compile(rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
+_NEXT = lazy_regex(_SPACE + rb"[,\]}]" + _SPACE)
+_SPACES = lazy_regex(_SPACE)
+_KEY = lazy_regex(rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
 _MEMBER = lazy_regex(
     rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + rb"(" + _ANY + rb")" + _SPACE + rb"[,}]" + _SPACE, re.DOTALL
 )

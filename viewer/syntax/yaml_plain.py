@@ -22,7 +22,9 @@ _ITEM = rf"{_WORD}|{_QUOTED}"
 _LIST = rf"\[(?:(?:{_ITEM})(?:, ?(?:{_ITEM}))*)?\]"
 _PAIR = rf"{_KEY}: (?:{_ITEM})"
 _MAPPING = rf"\{{{_PAIR}(?:, ?{_PAIR})*\}}"
-_LINE = lazy_regex(rf"( *)({_KEY}):(?: ({_WORD}(?: {_WORD})*)| ({_QUOTED})| ({_LIST})| ({_MAPPING}))?")
+_TEXT = rf" ({_WORD}(?: {_WORD})*)| ({_QUOTED})"
+_SIMPLE_LINE = lazy_regex(rf"( *)({_KEY}):(?:{_TEXT})?")
+_LINE = lazy_regex(rf"( *)({_KEY}):(?:{_TEXT}| ({_LIST})| ({_MAPPING}))?")
 _ITEMS = lazy_regex(_ITEM)
 _PAIRS = lazy_regex(rf"({_KEY}): ({_ITEM})")
 _NOT_PLAIN = lazy_regex(rb"[^\n -~]")
@@ -63,7 +65,7 @@ def read_plain(data: bytes) -> Plain | None:
         if not line or line.startswith("#"):
             continue
         start = at - len(line) - 1 if start < 0 else start
-        match = _LINE.fullmatch(line)
+        match = _SIMPLE_LINE.fullmatch(line) or _LINE.fullmatch(line)
         if match is None or not _enter(levels, len(match[1]), empty) or match[2] in levels[-1].values:
             return None
         value = _value(match)
@@ -90,10 +92,10 @@ def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
 
 def _value(match: re.Match[str]) -> object:
     """Return the value in a line, or None if a mapping in it repeats a key."""
-    if match[6] is not None:
+    if match.lastindex == 6:
         pairs = [(name, _unquoted(item)) for name, item in _PAIRS.findall(match[6][1:-1])]
         return dict(pairs) if len(dict(pairs)) == len(pairs) else None
-    if match[5] is not None:
+    if match.lastindex == 5:
         return [_unquoted(item) for item in _ITEMS.findall(match[5])]
     return _unquoted(match[3] or match[4] or "")
 

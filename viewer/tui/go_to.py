@@ -9,6 +9,7 @@ from itertools import chain
 
 from msgspec import Struct
 
+from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
 from viewer.document.rows import PLACE_KINDS, RowKind, Rows
 from viewer.render.blocks.agents import FARTHEST, Agents
@@ -40,16 +41,16 @@ PLACES = "a message (12), turn (t3), transcript (x2), percentage (50%), line (L1
 HELP = f"Type {PLACES}."
 
 _FORMS = (
-    (Place.MESSAGE, re.compile(r"#?([0-9]{1,18})")),
-    (Place.LINE, re.compile(r"l(?:ine)? ?([0-9]{1,18})", re.IGNORECASE)),
-    (Place.BYTE, re.compile(r"b(?:yte)? ?([0-9]{1,18})", re.IGNORECASE)),
-    (Place.TURN, re.compile(r"t(?:urn)? ?([0-9]{1,18})", re.IGNORECASE)),
-    (Place.TRANSCRIPT, re.compile(r"x ?([0-9]{1,18})|transcript ?([0-9]{1,18})", re.IGNORECASE)),
-    (Place.PERCENT, re.compile(r"%([0-9]{1,3})|([0-9]{1,3})%")),
+    (Place.MESSAGE, lazy_regex(r"#?([0-9]{1,18})")),
+    (Place.LINE, lazy_regex(r"l(?:ine)? ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.BYTE, lazy_regex(r"b(?:yte)? ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.TURN, lazy_regex(r"t(?:urn)? ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.TRANSCRIPT, lazy_regex(r"x ?([0-9]{1,18})|transcript ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.PERCENT, lazy_regex(r"%([0-9]{1,3})|([0-9]{1,3})%")),
 )
 
 
-_NESTED = re.compile(r"#?([0-9]{1,18}) ?[›>] ?#?([0-9]{1,18})")
+_NESTED = lazy_regex(r"#?([0-9]{1,18}) ?[›>] ?#?([0-9]{1,18})")
 
 
 def parse(typed: str) -> Target | str:

@@ -142,6 +142,11 @@ class Viewport(Protocol):
         ...
 
     @property
+    def moves(self) -> int:
+        """How many times the scroll position has been set."""
+        ...
+
+    @property
     def is_at_end(self) -> bool:
         """True if the last line is on the screen."""
         ...

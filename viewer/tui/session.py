@@ -13,7 +13,7 @@ from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import FOLDED_KINDS, PLACE_KINDS, Folding, MessageSet, RowKind, Rows
-from viewer.document.vault import HiddenError
+from viewer.errors import HiddenError
 from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Pane
 from viewer.render.blocks.cards import call_of_reply

@@ -11,7 +11,7 @@ from viewer.document import rows as rows_module
 from viewer.document.document import Document, open_document
 from viewer.document.rows import RowKind
 from viewer.document.values import BriefCall, HiddenRun, ShownMessage
-from viewer.document.vault import HiddenError
+from viewer.errors import HiddenError
 from viewer.model.visibility import BRIEF, END_USER
 
 USER = "<|start|>user<|message|>Go.<|end|>\n"

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from tests.support.samples import ROOT
 from viewer.document.document import Document
-from viewer.document.vault import HiddenError, Vault
+from viewer.document.vault import Vault
+from viewer.errors import HiddenError
 from viewer.model.visibility import BRIEF, END_USER, EVERYTHING, Audience, Reveal
 from viewer.sources.files import open_source
 from viewer.tui.display_state import DisplayState

@@ -30,6 +30,7 @@ from tests.support.native_rows import (
 from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
 from tests.unit.native.test_objects import bodies_for
+from tests.unit.native.test_proof import assert_proofs
 from tests.unit.native.test_schemas import assert_faults_of_bodies, schema
 from tests.unit.native.test_signs import BORDER, cut_characters, emoji
 from tests.unit.native.test_signs import text as signs_text
@@ -39,7 +40,9 @@ from viewer.columns.numpy_backend import NumpyColumns
 pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
 _FOLDER = ROOT / "viewer" / "native"
 _RECORDS = (_FOLDER / "_records.c").read_text("utf-8")
-SOURCE = (_FOLDER / "_fast.c").read_text("utf-8").replace('#include "_records.c"', _RECORDS)
+_PROOF = (_FOLDER / "_proof.c").read_text("utf-8")
+SOURCE = (_FOLDER / "_fast.c").read_text("utf-8")
+SOURCE = SOURCE.replace('#include "_records.c"', _RECORDS).replace('#include "_proof.c"', _PROOF)
 FAULTS: dict[str, tuple[str, ...]] = {
     "the byte before the block is forgotten": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : 0)"),
     "a token at offset 0 is escaped": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : '<')"),
@@ -135,6 +138,13 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a record that is cut leaves its messages": ("records->columns[column].count = counts[column];", ";"),
     "an escape is copied": ("*out++ = ESCAPES[at[1]];", "*out++ = at[1];"),
     "a string needs no closing quote": ("*at++ != '\"' || *--end != '\"'", "*at++ != '\"' || !--end"),
+    "a stop token before a line is ignored": ("return !is_stopped && ", "return "),
+    "an escaped opening token counts": ("opening < 1 || data[opening - 1] == '<'", "opening < 1"),
+    "an opening token in an event counts": ("begin == opening || data[begin] != '{'", "1"),
+    "an opening token far back counts": ("proof->opening >= reach", "proof->opening >= 0"),
+    "a sign across two steps is missed": ("first - sign->longest + 1;", "first;"),
+    "a sign before the block counts": ("last, sign) > first)", "last, sign))"),
+    "an unfinished literal token counts": ("data[at + 8] == '>' ? at + 9", "data[at + 8] ? at + 9"),
     "avx2 shifts by one": ("_mm256_movemask_epi8(high) << 32", "_mm256_movemask_epi8(high) << 31"),
 }  # fmt: skip
 
@@ -191,6 +201,7 @@ def try_everything() -> None:
                 assert_matches(data, needle, needle.swapcase())
                 assert_signs(signs_text(chance), chance)
                 assert_emoji(emoji(chance))
+            assert_proofs(chance, 60)
             for data in cut_characters():
                 assert_signs(data, chance, (0, 0, BORDER, BORDER, BORDER, len(data)))
 

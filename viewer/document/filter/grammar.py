@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 
+from viewer.cache import lazy_regex
 from viewer.document.filter.fields import FIELDS, Field, FieldKind
 from viewer.document.filter.tree import PATTERN_SIGNS, Choice, Filter, FilterError, Term
 from viewer.document.search.regex import Regex, RegexError
@@ -25,13 +26,13 @@ _EXAMPLES = {
     FieldKind.DURATION: "write 500ms, 2s, 3m, or 1h",
     FieldKind.TIME: "write 10:02, 2026-11-22, or 2026-11-22T10:02",
 }
-_FIELD = re.compile(r"([A-Za-z_]+)(<=|>=|<|>|=|:)")
-_ESCAPED = re.compile(r"\\.")
-_BARE = re.compile(r"\S+")
-_NUMBER = re.compile(r"[0-9]{1,15}")
-_MEASURE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([a-z]*)")
-_CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?")
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt]([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?[Zz]?)?")
+_FIELD = lazy_regex(r"([A-Za-z_]+)(<=|>=|<|>|=|:)")
+_ESCAPED = lazy_regex(r"\\.")
+_BARE = lazy_regex(r"\S+")
+_NUMBER = lazy_regex(r"[0-9]{1,15}")
+_MEASURE = lazy_regex(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([a-z]*)")
+_CLOCK = lazy_regex(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?")
+_DATE = lazy_regex(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt]([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?[Zz]?)?")
 
 
 def parse(source: str, *, has_marks: bool = False) -> Filter:

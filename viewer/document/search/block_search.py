@@ -18,8 +18,8 @@ from viewer import native
 from viewer.columns.numpy_backend import column_of, values_of
 from viewer.document.rows import RowKind, Rows
 from viewer.document.search.byte_pattern import BytePattern
-from viewer.document.vault import HiddenError
 from viewer.document.visibility_cache import VisibilityCache
+from viewer.errors import HiddenError
 from viewer.index.messages import MessageIndex
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK

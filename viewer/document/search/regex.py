@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 
 MOST_MEMORY = 8 * 1024 * 1024
@@ -20,8 +21,8 @@ NOT_SUPPORTED = "The pattern uses an unsupported feature. Simplify it."
 _LOOK_AROUND = (b"(?=", b"(?!", b"(?<", b"(?P", b"(?(")
 """The beginnings of the kinds of groups that Python supports but RE2 does not."""
 _ESCAPE = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|0[0-7]?|[1-9][0-9]?|.)"
-_OUTSIDE = re.compile(rf"{_ESCAPE}|\[\^?\]?|\{{,[0-9]+\}}|.", re.DOTALL)
-_INSIDE = re.compile(rf"{_ESCAPE}|.", re.DOTALL)
+_OUTSIDE = lazy_regex(rf"{_ESCAPE}|\[\^?\]?|\{{,[0-9]+\}}|.", re.DOTALL)
+_INSIDE = lazy_regex(rf"{_ESCAPE}|.", re.DOTALL)
 """Regular expressions for the next element of a pattern, outside and inside a set."""
 _WORD, _SPACE = r"\pL\pN_", r"\s\v\x1c-\x1f\x{85}\p{Z}"
 _CLASSES = {r"\w": _WORD, r"\s": _SPACE, r"\d": r"\p{Nd}", r"\D": r"\P{Nd}"}
@@ -195,7 +196,7 @@ def _sentence(reason: bytes) -> str:
 
 SHORTEST = 2
 
-_STEP = re.compile(
+_STEP = lazy_regex(
     r"""
     (?P<group>\()
     | (?P<word>\\[wWdDsSbBAZz] | [.^$] | \\[nrt])
@@ -207,7 +208,7 @@ _STEP = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_FLAGS = re.compile(r"\(\?(?![:=!<P])")
+_FLAGS = lazy_regex(r"\(\?(?![:=!<P])")
 
 
 def required_literal(pattern: str) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from typing import Protocol
 
+from viewer.cache import lazy_regex
 from viewer.formats.containers.documents import BracketCount, JsonDocuments
 from viewer.formats.containers.regular_lines import READ_WITH_CARE
 from viewer.formats.json.fields import Source
@@ -15,7 +15,7 @@ from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_reader import MAX_DEPTH
 from viewer.syntax.json_text import JsonNode, JsonReading, is_too_deep, read_rest
 
-_SPACE = re.compile(rb"[ \t\r\n]*")
+_SPACE = lazy_regex(rb"[ \t\r\n]*")
 _COMMA, _END, _OBJECT = b",]{"
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
+from viewer.cache import lazy_regex
 from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonReading, read_json
 
 SPACE = b" \t\r\n"
-_OPENER = re.compile(rb"[\[{]")
+_OPENER = lazy_regex(rb"[\[{]")
 _TEXT = rb'[^"\[\]{}]++|"[^"\\]*+(?>\\.[^"\\]*+)*+"'
-_OUTSIDE = re.compile(rb"(?>" + _TEXT + rb")*+", re.DOTALL)
+_OUTSIDE = lazy_regex(rb"(?>" + _TEXT + rb")*+", re.DOTALL)
 """A pattern for text without brackets, except for brackets in complete strings."""
-_WITHIN = re.compile(rb"(?>" + _TEXT + rb"|[\[{](?>" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
+_WITHIN = lazy_regex(rb"(?>" + _TEXT + rb"|[\[{](?>" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
 """Like `_OUTSIDE`, but the text may contain pairs of brackets with no other brackets in them."""
 _QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
-_INSIDE = re.compile(rb'[^"\\]*+(?>\\.[^"\\]*+)*+', re.DOTALL)
+_INSIDE = lazy_regex(rb'[^"\\]*+(?>\\.[^"\\]*+)*+', re.DOTALL)
 
 
 class BracketCount:

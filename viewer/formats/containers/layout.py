@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable
 from enum import Enum
 
+from viewer.cache import lazy_regex
 from viewer.reading.format import Reader
 from viewer.syntax.json_text import check_json, read_json
 
 LONGEST_READ = 64 * 1024
 """A line with more bytes than this is first checked as JSON without building its values, which is usually enough."""
 
-_SPACE = re.compile(rb"[ \t\r\n]*")
-_FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
+_SPACE = lazy_regex(rb"[ \t\r\n]*")
+_FIELD = lazy_regex(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 """The beginning of a line of server-sent events."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Protocol
 
+from viewer.cache import lazy_regex
 from viewer.formats.containers.lines import LONGEST_LINE, LineReader, Values, WholeLines
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
@@ -137,7 +137,7 @@ def _may_be_held(data: bytes, at: int) -> bool:
     return is_begun and data.find(b"\n", at) < 0 and data.find(b"\r", at) < 0
 
 
-_LINE = re.compile(rb"(\{[^\n]*)\n")
-_EVENT = re.compile(rb"(?:event:([^\r\n]*)\n)?data: ?(\{[^\r\n]*)\n\n")
+_LINE = lazy_regex(rb"(\{[^\n]*)\n")
+_EVENT = lazy_regex(rb"(?:event:([^\r\n]*)\n)?data: ?(\{[^\r\n]*)\n\n")
 _SPACE = b" \t\r\n"
 _NONE: list[Span] = []

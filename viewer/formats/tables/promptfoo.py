@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from viewer.cache import lazy_regex
 from viewer.formats.tables.chat_messages import CALL, CHAT
 from viewer.formats.tables.model import (
     Container,
@@ -23,7 +24,7 @@ from viewer.syntax.json_text import JsonKind
 
 _STRUCTURED = ("[", "{", "-", "role:")
 """The starts of prompts that contain messages as JSON or YAML but cannot be read."""
-_ADDED = re.compile(
+_ADDED = lazy_regex(
     r"^(?:(?:Redacted )?Thinking|Reasoning|Thought|Signature): |^(?:MCP|Web Search|Function|Tool|Code Interpreter)\b"
     r"|\{\s*\"type\"\s*:\s*\"[a-z_]*tool_",
     re.MULTILINE,

@@ -13,6 +13,7 @@ from itertools import islice
 from msgspec import Raw, Struct
 from msgspec.json import decode
 
+from viewer.cache import lazy_regex
 from viewer.render.layout import Row, lay_out
 from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize, sanitize_line
@@ -28,24 +29,24 @@ ALL_NODES = 99
 LONG_TEXT, SHOWN_TEXT = 15, 12
 """The maximum number of rows of a string that is not folded, and the number of rows to show of a folded one."""
 _KEY_ROOM = 10
-_LONG_PATH = re.compile(r"=(?:/[^/\s=]+){2,}?((?:/[^/\s=]+){1,2})(?=\s|$)")
+_LONG_PATH = lazy_regex(r"=(?:/[^/\s=]+){2,}?((?:/[^/\s=]+){1,2})(?=\s|$)")
 """An absolute path of three or more parts. Of three parts, the last one is kept; of more, the last two."""
 _SHORT = 200
 """The length in characters below which a container starts open."""
 _MOST_READ = 64 * 1024
 """How many characters of a folded string to decode."""
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_WORD = re.compile(r'[^\s,:\[\]{}"]+')
-_TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
-_INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
+_SPACE = lazy_regex(r"[ \t\r\n]*")
+_STRING = lazy_regex(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_WORD = lazy_regex(r'[^\s,:\[\]{}"]+')
+_TO_BRACKET = lazy_regex(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
+_INNERMOST = lazy_regex(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
 _MOST_NESTED = 8
 """The maximum nesting depth at which values are counted by repeatedly removing the innermost containers. At greater
 depths, the values are read one by one."""
 _SHORT_ARRAY = 200
 """The maximum length of an array of plain values whose items are shown on the line of a call."""
-_ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
+_ESCAPE = lazy_regex(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSERS = {"{": "}", "[": "]"}
 

@@ -11,7 +11,6 @@ from os.path import commonprefix
 from msgspec import Struct
 
 from viewer.document.filter.fields import FIELDS
-from viewer.document.filter.grammar import completions
 from viewer.formats import FORMATS
 from viewer.model.visibility import Level
 from viewer.render.blocks.times import Times
@@ -195,6 +194,8 @@ class CommandController:
         term that this level allows."""
         if not typed:
             return [Offer(term, term) for term in self._terms_here()]
+        from viewer.document.filter.grammar import completions  # only a filter needs its language
+
         found = completions(typed, self._values_of)
         allowed = [text for text in found if self._is_allowed(text.rpartition(" ")[2])]
         return [Offer(text, text.rpartition(" ")[2], _help_of(text)) for text in allowed]

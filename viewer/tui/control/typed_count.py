@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from viewer.document.filter.grammar import parse
-from viewer.document.filter.predicate import Matching
-from viewer.document.filter.tree import FilterError
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.search.engine import Query, Searcher
@@ -61,6 +58,10 @@ class TypedCount:
 
     async def _messages(self, typed: str) -> None:
         """Show how many messages match. Whether the filter is allowed is decided before anything is read."""
+        from viewer.document.filter.grammar import parse  # only a filter needs its language
+        from viewer.document.filter.predicate import Matching
+        from viewer.document.filter.tree import FilterError
+
         try:
             where = parse(typed, has_marks=True)
         except FilterError:

@@ -12,6 +12,7 @@ from viewer.model.visibility import END_USER, Audience
 from viewer.scan.end_proof import AT_ONCE, EndProof
 from viewer.sources.files import SpooledSource
 from viewer.sources.guarded_file import GuardedFile
+from viewer.tui.files.early_proof import EARLY_PROOF
 
 LEAST_END = 64 * 1024
 """The minimum length of an end in bytes."""
@@ -31,13 +32,18 @@ class FileEnd:
         self._document = document
         self._file = file
         self._size = document.stored.size
-        self._proof = EndProof(file.pread, self._size, is_harmony=format == "harmony")
+        self._is_harmony = format == "harmony"
+        self._proof = EndProof(file.pread, self._size, is_harmony=self._is_harmony)
         self._is_proven = False
         self._shown: Projection | None = None
         """The end for the end user, which is read ahead."""
 
-    def prove(self, is_wanted: Callable[[], bool]) -> None:
-        """Search the text until its end is proven or no longer wanted. Then read the end for the end user."""
+    def prove(self, is_wanted: Callable[[], bool], is_urgent: Callable[[], bool] = lambda: False) -> None:
+        """Search the text until its end is proven or no longer wanted. Then read the end for the end user. A proof that
+        has begun early continues on its own until it is complete or urgent."""
+        early = EARLY_PROOF.take(self._file, lambda: is_wanted() and not is_urgent())
+        if early is not None and not self._is_harmony and self._file.size == self._size:
+            self._proof = early
         with ThreadPoolExecutor(AT_ONCE) as pool:
             while not self._proof.is_complete and is_wanted():
                 self._proof.step(pool.map)

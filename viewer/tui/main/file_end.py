@@ -11,6 +11,7 @@ from viewer import native
 from viewer.document.live import LiveDocument
 from viewer.model.visibility import END_USER, Level
 from viewer.render.title import TitleFacts
+from viewer.tui.files.early_proof import LEAST
 from viewer.tui.host import Host, Task
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.session import Session
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from viewer.tui.files.end import FileEnd
     from viewer.tui.main.screen import MainScreen
     from viewer.tui.terminal.paint import Painter
-
-LEAST = 128 * 1024 * 1024
-"""The minimum number of unread bytes for which to prove the end. A smaller file is read before its end can be
-proven."""
 
 
 class EndController:
@@ -47,6 +44,8 @@ class EndController:
         self._painter = painter
         self._end: FileEnd | None = None
         self._proof: Task | None = None
+        self._is_urgent = False
+        """True once the operator waits for the end."""
         self._screen: FileEndScreen | None = None
 
     def begin(self) -> None:
@@ -54,6 +53,7 @@ class EndController:
         then it does not slow down reading."""
         document = self._session.document
         self._end = self._proof = None
+        self._is_urgent = False
         if isinstance(document, LiveDocument) or self._left < LEAST:
             return
         from viewer.tui.files.end import file_end  # only big files need it
@@ -72,6 +72,7 @@ class EndController:
         """Show the end, if it can be proven before everything has been read."""
         if self._end is None or self._screen is not None or self._left < LEAST // 2 or not self._host.is_current:
             return
+        self._is_urgent = True
         self._prove()
         while self._proof is not None and self._proof.is_running and self._navigator.waits_for_end:
             await asyncio.sleep(0.005)
@@ -100,7 +101,7 @@ class EndController:
             return
 
         async def prove() -> None:
-            await asyncio.to_thread(end.prove, lambda: not self._session.document.is_read)
+            await asyncio.to_thread(end.prove, lambda: not self._session.document.is_read, lambda: self._is_urgent)
 
         self._proof = self._host.start_worker(prove, "proof", exclusive=True)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
-from viewer.document.filter.grammar import parse
-from viewer.document.filter.predicate import Matching
-from viewer.document.filter.tree import Filter, FilterError
 from viewer.document.rows import MessageSet, Rows
 from viewer.tui.cursor import Cursor
 from viewer.tui.host import Host, PromptKind
@@ -16,6 +14,10 @@ from viewer.tui.keys import DEBUG_ONLY
 from viewer.tui.main.search import SearchController
 from viewer.tui.search.engine import Searcher
 from viewer.tui.session import Changed, Session
+
+if TYPE_CHECKING:
+    from viewer.document.filter.predicate import Matching
+    from viewer.document.filter.tree import Filter
 
 SLICE_SECONDS = 0.01
 NOTE_SECONDS = 0.2
@@ -59,6 +61,9 @@ class FilterController:
         """Find the matching messages, then show only those.
 
         Whether the filter is allowed depends only on the filter itself, and is decided before anything is read."""
+        from viewer.document.filter.grammar import parse  # only a filter needs its language
+        from viewer.document.filter.tree import FilterError
+
         self._typed = typed
         try:
             where = parse(typed, has_marks=True)
@@ -87,6 +92,8 @@ class FilterController:
 
     async def _match(self, where: Filter) -> None:
         """Test all rows in slices."""
+        from viewer.document.filter.predicate import Matching
+
         self._search.stop()
         session, noted_at = self._session, 0.0
         self._host.prompt.rest(PromptKind.FILTER, self._typed, "searching")
@@ -117,7 +124,7 @@ class FilterController:
         """Drop the filter, because the rows are about to be replaced."""
         if self._matcher:
             self._matcher.close()
-        if isinstance(self._matcher, Matching):
+        if self._matcher and not isinstance(self._matcher, Searcher):
             self._host.prompt.close()
         self._matcher = self._previous_rows = self._messages = self._matching = None
 
@@ -147,10 +154,10 @@ class FilterController:
         self._messages = matcher.messages()
         self._host.redraw(self._session.filter_rows(self._messages, self._typed))
         self._keep_cursor()
-        if isinstance(matcher, Matching):
-            self._host.prompt.rest(PromptKind.FILTER, self._typed, self._count())
-        else:
+        if isinstance(matcher, Searcher):
             self._search.search_for(where.searched or "", PromptKind.FILTER)
+        else:
+            self._host.prompt.rest(PromptKind.FILTER, self._typed, self._count())
 
     def _keep_cursor(self) -> None:
         """Put the cursor on its message or on the nearest matching one so that it stays on the screen."""
@@ -174,8 +181,8 @@ class FilterController:
             return self._session.extend()
         self._messages = messages
         changed = self._session.filter_rows(messages, self._typed)
-        if isinstance(matcher, Matching):
-            self._host.prompt.note(self._count())
-        else:
+        if isinstance(matcher, Searcher):
             self._search.repeat()
+        else:
+            self._host.prompt.note(self._count())
         return changed

@@ -29,6 +29,8 @@ class Navigator:
         self._host = host
         self._stick = stick
         self._end: Standing = _NOT_AT_END
+        self._end_moves = 0
+        """How many moves there had been after the operator went to the end."""
         self._jumps = JumpList()
 
     # Jumps.
@@ -233,11 +235,14 @@ class Navigator:
         self._stick.go_to_end()
         self._host.redraw(Changed.FOCUS)
         self._end = _NOT_AT_END if self._session.document.is_read else self.standing
+        self._end_moves = self._host.viewport.moves
 
     @property
     def waits_for_end(self) -> bool:
         """True if the operator went to the end before it had been read, and has not moved since."""
-        return self._end == self.standing
+        cursor, place = self.standing
+        is_in_place = self._end_moves == self._host.viewport.moves or self._end[1] == place
+        return self._end[0] == cursor and is_in_place
 
     def stop_waiting(self) -> None:
         """Cancel a jump to the end that waits until the end has been read."""

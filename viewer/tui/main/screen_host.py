@@ -129,6 +129,7 @@ class ScreenHost:
         frames: Frames | None = getattr(self.screen.app, "frames", None)
         if frames is not None:
             await frames.wait()
+        self.screen.paint_now()  # the first frame is small: the whole screen was drawn before the app was set up
 
     def start_worker(
         self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
 from viewer.document.rows import MessageSet, RowKind, Rows
 from viewer.document.search.regex import required_literal
@@ -32,7 +33,7 @@ LONGEST_QUERY = 1000
 __all__ = ["Match", "Matches", "Query", "Searcher"]
 
 _PATTERN_SIGNS = ("/", "re:")
-_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_ESCAPED = lazy_regex(r"\\.", re.DOTALL)
 
 
 class Query(Struct, frozen=True, gc=False):

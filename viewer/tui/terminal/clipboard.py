@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.render.json_lines import item_line
@@ -25,7 +25,7 @@ MOST_BYTES = 8 * 1024 * 1024
 """The maximum size, in bytes, of a body that is copied. Terminals accept less, but a clipboard program may accept
 it."""
 
-_VISIBLE = re.compile(f"[^{TAGS}{ZERO_WIDTH}]+")
+_VISIBLE = lazy_regex(f"[^{TAGS}{ZERO_WIDTH}]+")
 
 
 class What(Enum):

@@ -127,6 +127,10 @@ class FrontScreen(Screen[Result]):
             super().update_node_styles(animate)
         self._is_new = False
 
+    def paint_now(self) -> None:
+        """Paint what has changed, instead of at the next tick of Textual's timer, which busy workers delay."""
+        self._on_timer_update()
+
 
 def _edges(cuts: tuple[int, ...], part: Region, known: dict[tuple[int, ...], Edges]) -> Edges:
     """Return where a widget's pieces begin and end. Most lines are cut at the same columns."""

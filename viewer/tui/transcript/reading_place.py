@@ -45,7 +45,8 @@ class ReadingPlace:
         """Scroll to this text, or wait until it has been laid out."""
         line = None if place is None else self._line_of(place)
         if place is not None and line is not None:
-            self._scroller.place(place.row, line, place.above, viewport)
+            self._scroller.place_again(place.row, line, place.above, viewport)
+            self._wait_for(None)
         else:
             self._scroller.settle(viewport)
             self._wait_for(place)

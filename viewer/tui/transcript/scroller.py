@@ -20,7 +20,8 @@ class Scroller:
         self.row = 0
         self.line = 0
         self.moves = 0
-        """How many times the position has been set. Scrolling back from empty space does not count."""
+        """How many times the position has been set. Scrolling back from empty space, or to the same text after it was
+        laid out again, does not count."""
         self._count = count
         self._height = height
 
@@ -91,6 +92,10 @@ class Scroller:
     def place(self, row: int, line: int, above: int, viewport: int) -> None:
         """Put this line of a row `above` lines below the top, or as close to that as possible."""
         self.moves += 1
+        self.place_again(row, line, above, viewport)
+
+    def place_again(self, row: int, line: int, above: int, viewport: int) -> None:
+        """Like `place`, for a line that was there before the text was laid out again. This is no move."""
         self.row, self.line = max(0, min(row, self._count() - 1)), max(0, line)
         self._up(above)
         self.settle(viewport)

@@ -82,8 +82,7 @@ class Transcript(PlainLines, can_focus=True):
     # What to show.
 
     def show(self, maker: Maker | None) -> None:
-        """Show other rows, or the same rows with other blocks. Keep the text at the top in place or, if there is an
-        anchor, put the cursor there."""
+        """Show other rows or blocks. Keep the text at the top in place or, with an anchor, put the cursor there."""
         before, top = self.blocks.maker, self.reading.top
         self.blocks.show(maker)
         anchor, self._anchor = self._anchor, None
@@ -100,8 +99,7 @@ class Transcript(PlainLines, can_focus=True):
         self.redraw_changed()
 
     def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
-        """Set the cursor. When the next rows are shown, scroll them so that the row of the cursor is `above` lines
-        below the top. The old scroll position refers to other rows."""
+        """Set the cursor. When the next rows are shown, scroll so that the cursor is `above` lines below the top."""
         self.put_cursor(cursor)
         self._anchor = (above,)
 
@@ -159,6 +157,11 @@ class Transcript(PlainLines, can_focus=True):
         return self.scroller.row, self.scroller.line
 
     @property
+    def moves(self) -> int:
+        """How many times the scroll position has been set. Corrections after a new layout do not count."""
+        return self.scroller.moves
+
+    @property
     def is_at_end(self) -> bool:
         """True if the last line is on the screen."""
         return self.scroller.at_end(self.view_height)
@@ -183,8 +186,7 @@ class Transcript(PlainLines, can_focus=True):
 
     def go_to_end(self) -> None:
         """Scroll to the last line."""
-        self.scroller.go_to_end(self.view_height)
-        self.keep_cursor_on_screen()
+        self.stick_to_end()
         self._report_move()
 
     def stick_to_end(self) -> None:
@@ -216,15 +218,13 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def show_offset(self, offset: int) -> bool:
-        """Scroll to the line with this character of the body under the cursor, perhaps only after a long body is laid
-        out. Return False if the character is in the folded part."""
+        """Scroll to this character of the body under the cursor, perhaps later. Return False if it is folded away."""
         row = self.cursor_row
         if row is None or not self.shows_cursor:
             return True
         block = self.block(row)
         place = block.text_offset(offset) + block.bases.get(self.cursor.message, 0)
-        line = block.line_of(place)
-        self._show_line(row, line)
+        self._show_line(row, line := block.line_of(place))
         shown = block.lines[line].row
         if shown is not None and self.sideways.show(shown, place, self.text_width):
             self._report_move()

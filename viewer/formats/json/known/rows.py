@@ -8,6 +8,7 @@ from enum import Enum
 
 from msgspec import Struct, field
 
+from viewer.cache import lazy_regex
 from viewer.formats.json.known.values import LIST, SCALAR, plain_value
 from viewer.model.messages import Span
 from viewer.scan.records import Step, items, literal, step
@@ -25,7 +26,7 @@ SHORTEST_LITERAL = 64
 _FIXED = frozenset({"version", "error", "role", "author", "content", "refusal", "response", "response_obj", "usage"})
 """Members whose values may matter beyond the header of the transcript. If such a value is an object, the values inside
 it do not matter."""
-_SEPARATOR = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+")
+_SEPARATOR = lazy_regex(rb"[ \t\r\n]*+,[ \t\r\n]*+")
 _USUAL_SEPARATOR = b", "
 _SCALARS = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.TRUE, JsonKind.FALSE, JsonKind.NULL)
 

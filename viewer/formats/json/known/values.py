@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from viewer.cache import lazy_regex
 from viewer.scan.records import Step, literal, step
 from viewer.syntax.json_tree import JsonText
 
@@ -19,7 +20,7 @@ PLAIN_LIST = rb"\[(?>" + ANY + rb"(?>, *+" + ANY + rb"){0,31}+)?+\]"
 LONGEST_NESTED = 2048
 MOST_NESTED = 32
 """The maximum number of values in an object or an array that has a pattern."""
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     rb'(?P<key>"[^"\\\x00-\x1f]*+" *+:)|(?P<value>' + ANY + rb")|(?P<other>[\[\]{},] *+| ++)",
 )
 
@@ -77,7 +78,7 @@ for _ in range(5):
     CONTAINER = rb"[\[{]" + _INSIDE + rb"(?>(?:" + STRING + rb"|" + CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
 CONTAINER += rb"[\]}]"
 """Text in brackets. Whether it is a JSON value is checked later."""
-_SCALARS = re.compile(SCALAR)
+_SCALARS = lazy_regex(SCALAR)
 
 
 def scalar_value(source: bytes) -> str:

@@ -106,3 +106,23 @@ def test_bedrock_messages_in_a_har_file_are_read() -> None:
         assert "SECRET_OTHER" not in "".join(seen(reading(entry(asked, answered))))
     mixed = {"role": "user", "content": [{"text": "SECRET_MIXED", "toolResult": {"toolUseId": "t", "content": []}}]}
     assert seen(reading(entry({"model": "m", "messages": [mixed]}, {}))) == []
+
+
+def test_a_stream_of_bedrock_may_consist_of_a_call() -> None:
+    start = {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "t", "name": "f"}}}
+    delta = {"contentBlockIndex": 0, "delta": {"toolUse": {"input": '{"a": 1}'}}}
+    text = {"contentBlockIndex": 0, "delta": {"text": "I look."}}
+    for opening, shown in (({}, ["I look."]), ({"other": {"text": "SECRET"}}, [])):
+        said = [{"contentBlockStart": {"contentBlockIndex": 0, "start": opening}}, {"contentBlockDelta": text}]
+        assert seen(read("".join(f"{json.dumps(event)}\n" for event in said), "bedrock")) == shown
+    events = [
+        {"contentBlockStart": start},
+        {"contentBlockDelta": delta},
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+        {"metadata": {"usage": {"inputTokens": 1}}},
+        {"messageStop": {"stopReason": "tool_use"}},
+    ]
+    data = "".join(f"{json.dumps(event)}\n" for event in events).encode()
+    assert detect(data).format == "bedrock"
+    assert kinds(read(data, "bedrock")) == ["call"]
+    assert detect(b'{"messageStop": 1, "type": "x"}\n{"type": "y", "contentBlockStart": 2}').format != "bedrock"

@@ -40,7 +40,7 @@ OWNERS = {
     "textual": ("viewer.tui", "viewer.serve"),
     "textual_serve": ("viewer.serve",),
     "aiohttp": ("viewer.serve",),
-    "yaml": ("viewer.syntax", "viewer.render.yaml_file", "viewer.tui.settings"),
+    "yaml": ("viewer.syntax", "viewer.render.yaml_file", "viewer.tui.settings", "viewer.sources.containers.yaml_items"),
     "click": ("viewer.cli",),
     "platformdirs": ("viewer.tui.settings",),
     "jsonschema_rs": ("viewer.tools",),

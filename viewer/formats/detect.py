@@ -68,6 +68,8 @@ _MAY_BE_LOG = lazy_regex(
     rb"Received request [^\n]{1,200}: prompt: |Request [^\n]{1,200} details: prompt: "
     rb"|Generated response [^\n]{1,300}output: |(?:Receive|Finish): [^\n]{0,200}obj="
     rb"|\"llm\.prediction\.(?:input|output)\""
+    rb"|Received request: [A-Z]{1,8} to [^\s{]{1,200} with body\s{1,4}\{|log_server_r: re(?:quest|sponse):\s{1,4}\{"
+    rb"|Generated (?:prediction|packet):\s{1,4}\{|streamed chunk: data:\s{1,4}\{"
 )
 """Matches every text log that contains a record."""
 _MAY_BE_LOGGED = lazy_regex(

@@ -166,10 +166,19 @@ MARK_PAIRS = (
     MarkPair("TOOL_CALLS", MarkKind.CALL, ("[TOOL_CALLS]",), ("</s>",), shared_close=True),
     MarkPair("deepseek-calls", MarkKind.CALL, ("<｜tool▁calls▁begin｜>",), ("<｜tool▁calls▁end｜>",)),
     MarkPair("deepseek-call", MarkKind.CALL, ("<｜tool▁call▁begin｜>",), ("<｜tool▁call▁end｜>",)),
-    MarkPair("deepseek-dsml", MarkKind.CALL, ("<｜DSML｜function_calls>",), ("</｜DSML｜function_calls>",)),
+    MarkPair("step-tool-call", MarkKind.CALL, ("<｜tool_call_begin｜>",), ("<｜tool_call_end｜>",)),
+    *(
+        MarkPair("deepseek-dsml", MarkKind.CALL, (f"<｜DSML｜{name}>",), (f"</｜DSML｜{name}>",))
+        for name in ("function_calls", "tool_calls")
+    ),
+    MarkPair("step-call", MarkKind.CALL, ("<steptml:toolcall>",), ("</steptml:toolcall>",)),
+    MarkPair("internlm-call", MarkKind.CALL, ("<|action_start|>",), ("<|action_end|>",)),
+    MarkPair("gemma-function-call", MarkKind.CALL, ("<start_function_call>",), ("<end_function_call>",)),
+    MarkPair("gemma-function-reply", MarkKind.REPLY, ("<start_function_response>",), ("<end_function_response>",)),
     MarkPair("kimi-calls", MarkKind.CALL, ("<|tool_calls_section_begin|>",), ("<|tool_calls_section_end|>",)),
     MarkPair("minimax-call", MarkKind.CALL, ("<minimax:tool_call>",), ("</minimax:tool_call>",)),
     MarkPair("tool_response", MarkKind.REPLY, ("<tool_response>",), ("</tool_response>",)),
+    MarkPair("TOOL_RESPONSE", MarkKind.REPLY, ("<TOOL_RESPONSE>",), ("</TOOL_RESPONSE>",)),
     MarkPair("function_results", MarkKind.REPLY, ("<function_results>",), ("</function_results>",)),
     MarkPair("lfm-reply", MarkKind.REPLY, ("<|tool_response_start|>",), ("<|tool_response_end|>",)),
     MarkPair("phi-reply", MarkKind.REPLY, ("<|tool_response|>",), ("<|/tool_response|>",)),
@@ -313,6 +322,10 @@ MARK_SIGNS = (
     *(b"<system-r", b"<system_r", b"<environment_", b"<user_inst", b"<user-prompt-", b"<local-comm", b"<task-not"),
     *(b"<teammate-", b"<subagent_not", b"<codex_int", b"<session_cont", b"<info-msg"),
     *(
+        b"<steptml:",
+        b"</steptml:",
+        b"<start_function_",
+        b"<end_function_",
         b"<toolcall>",
         b"</toolcall>",
         b"<details",

@@ -427,3 +427,80 @@ def test_a_conversation_that_goes_on_after_another_one_repeats_nothing() -> None
 def seen_or_not(reading: Reading) -> list[str]:
     """Return the text of each message."""
     return [text.strip() for text in reading.texts]
+
+
+# Requests and responses as JSON.
+
+SAMPLES = Path(__file__).parents[3] / "samples" / "valid" / "server-log"
+
+
+def requested(*said: tuple[str, str], stream: bool = False) -> str:
+    body = {"messages": [{"role": role, "content": text} for role, text in said], "stream": stream}
+    return f"srv  log_server_r: request:  {json.dumps(body)}\n"
+
+
+def responded(text: str) -> str:
+    message = {"role": "assistant", "content": text}
+    return f"srv  log_server_r: response: {json.dumps({'choices': [{'index': 0, 'message': message}]})}\n"
+
+
+def piece(text: str, id: str = "a") -> str:
+    chunk = {"id": id, "choices": [{"index": 0, "delta": {"content": text}}]}
+    return f"[2026-03-01 10:00:05][DEBUG][small] Generated packet: {json.dumps(chunk, indent=2)}\n"
+
+
+@each("name", ("lm-studio-requests", "llama-server-requests"))
+def test_a_log_of_requests_that_is_cut_at_any_byte_shows_nothing_hidden(name: str) -> None:
+    data = (SAMPLES / f"{name}.log").read_bytes()
+    shown = seen(read(data, "server-log"))
+    for end in range(0, len(data), 5):
+        found = read(data[:end], "server-log")
+        text = "\0".join(seen(found))
+        assert "SECRET_" not in text, end
+        assert all(any(whole.startswith(each) for whole in shown) for each in seen(found)), end
+        assert seen(read_cut(data, "server-log", [end])) == shown, end
+
+
+def test_responses_belong_to_requests_of_their_kind() -> None:
+    streamed, whole = requested(("user", "Stream"), stream=True), requested(("user", "Whole"))
+    assert seen(log(streamed + whole + responded("Answer"))) == ["Whole", "Answer", "Stream"]
+    assert seen(log(streamed + whole + piece("A ") + piece("piece") + responded("Answer"))) == [
+        *("Whole", "Answer"),
+        *("Stream", "A piece"),
+    ]
+    assert seen(log(streamed + piece("One") + streamed + piece("Two", "b"))) == ["Stream", "One", "Two"]
+    assert seen(log(piece("One") + piece("Two", "b"))) == ["One", "Two"]
+    assert seen(log(responded("Alone"))) == ["Alone"]
+
+
+def test_an_object_that_cannot_be_read_is_hidden_and_the_log_goes_on() -> None:
+    good = requested(("user", "Good")) + responded("Fine")
+    for bad in (
+        'srv  log_server_r: request:  {"messages":[{"role":"user","content":"SECRET_CUT\n',
+        'srv  log_server_r: response: {"choices":[{"message":{"role":"assistant","content":"SECRET_CUT\n',
+        '[1] Received request: POST to /v1/chat/completions with body {\n  "messages": [\n',
+        "[1][x] Generated prediction: {\n",
+    ):
+        found = log(bad + good)
+        assert seen(found) == ["Good", "Fine"], bad
+        assert codes(found) == ["E-STREAM-TRUNCATED/log"], bad
+    for other in (
+        "response: {}",
+        'response: {"error":{"message":"SECRET_FAULT"}}',
+        "request:  GET /health",
+        "response: [1]",
+    ):
+        assert seen(log(f"srv  log_server_r: {other}\n{good}")) == ["Good", "Fine"], other
+
+
+def test_objects_inside_texts_and_wrappers_are_no_records() -> None:
+    inner = requested(("user", "SECRET_FORGED")).strip()
+    assert seen(log(asked(SYSTEM + user("Hello") + ANSWER) + answered(f"<think>{inner}</think>Hi"))) == ["Hello", "Hi"]
+    assert seen(log(requested(("system", inner), ("user", "Hello")) + responded("Hi"))) == ["Hello", "Hi"]
+    assert seen(log(json.dumps({"log": f"{inner}\n", "stream": "stderr"}) + "\n")) == []
+
+
+def test_many_requests_as_json_take_linear_time() -> None:
+    asked_often = [requested(("user", f"Say {each}"), stream=True) + responded("Ok") for each in range(600)]
+    few, many = "".join(asked_often[:100]), "".join(asked_often)
+    assert_growth(lambda data: read(data, "server-log"), few.encode(), many.encode(), 12)

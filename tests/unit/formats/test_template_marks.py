@@ -110,7 +110,12 @@ ASSISTANT = {
     "claude calls with a namespace": "Plain words.\n<antml:function_calls>SECRET</antml:function_calls>",
     "seed": "<seed:think>SECRET_TH</seed:think>Plain words.<seed:tool_call>SECRET</seed:tool_call>",
     "longcat": "<longcat_think>SECRET_TH</longcat_think>Plain words.<longcat_tool_call>SECRET</longcat_tool_call>",
-    "nemotron": "Plain words.<TOOLCALL>[SECRET]</TOOLCALL>",
+    "nemotron": "Plain words.<TOOLCALL>[SECRET]</TOOLCALL><TOOL_RESPONSE>[SECRET]</TOOL_RESPONSE>",
+    "internlm": "Plain words.<|action_start|><|plugin|>\nSECRET<|action_end|>",
+    "deepseek by another name": "Plain words.\n<｜DSML｜tool_calls>\n<｜DSML｜invoke SECRET>\n</｜DSML｜tool_calls>",
+    "step call": "Plain words.<｜tool_call_begin｜>function SECRET<｜tool_call_end｜>",
+    "step element": "Plain words.\n<steptml:toolcall>SECRET</steptml:toolcall>",
+    "function gemma": "Plain words.<start_function_call>call:f{a:SECRET}<end_function_call>",
     "lm studio": "Plain words.\n[TOOL_REQUEST]\nSECRET\n[END_TOOL_REQUEST]",
     "step": "Plain words.<｜tool_calls_begin｜>SECRET<｜tool_calls_end｜>",
     "command action": f"Plain words.\nAction:\n```json\n[{CALL}]\n```",
@@ -118,6 +123,8 @@ ASSISTANT = {
 }
 USER = {
     "qwen reply": "<tool_response>\nSECRET_OUT\n</tool_response>\nPlain words.",
+    "nemotron reply": "<TOOL_RESPONSE>[SECRET]</TOOL_RESPONSE>Plain words.",
+    "function gemma reply": "<start_function_response>response:f{a:SECRET}<end_function_response>Plain words.",
     "two replies": "<tool_response>\nSECRET_A\n</tool_response>\n<tool_response>\nSECRET_B\n</tool_response>"
     "\nPlain words.",
     "reply after words": "Plain words.\n<tool_response>\nSECRET\n</tool_response>",

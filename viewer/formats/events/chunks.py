@@ -26,7 +26,7 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.events.streams import Streams
 from viewer.formats.hiding import is_flagged
-from viewer.formats.json.fields import is_thought_key, piece_if_any
+from viewer.formats.json.fields import is_blank_call, is_thought_key, piece_if_any
 from viewer.formats.json.times import StatedTime
 from viewer.formats.tables.model import EventTable, Family
 from viewer.model.diagnostic import Problem
@@ -181,4 +181,4 @@ def _contents(delta: JsonNode, table: EventTable) -> Iterator[ItemText]:
 
 def _calls(delta: JsonNode | None) -> list[JsonNode]:
     legacy = member_object(delta, "function_call")
-    return [*member_items(delta, "tool_calls"), *([legacy] if legacy else [])]
+    return [*member_items(delta, "tool_calls"), *([legacy] if legacy and not is_blank_call(legacy) else [])]

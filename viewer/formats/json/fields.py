@@ -65,6 +65,14 @@ def is_message(node: JsonNode) -> bool:
     return any(key in (*ROLE_KEYS, *CONTENT_KEYS, *CALL_KEYS) or is_thought_key(key) for key in keys)
 
 
+def is_blank_call(node: JsonNode) -> bool:
+    """True for a call whose members are all empty. Some servers add such an object to every message."""
+    values = [member.value for member in node.members]
+    return bool(values) and all(
+        value.kind is JsonKind.NULL or (value.kind is JsonKind.STRING and not value.text) for value in values
+    )
+
+
 def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
     """Return the first of these fields that exists and is not null, or None if there is none."""
     for key in keys:

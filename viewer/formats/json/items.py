@@ -14,6 +14,7 @@ from viewer.formats.json.fields import (
     CONTENT_KEYS,
     Source,
     first_of,
+    is_blank_call,
     is_thought_key,
     piece_of,
     pieces_of,
@@ -313,7 +314,7 @@ def _thought_header(header: Header) -> Header:
 def _calls(node: JsonNode) -> Iterator[JsonNode]:
     for key in CALL_KEYS:
         value = first_of(node, (key,))
-        if value is not None:
+        if value is not None and not is_blank_call(value):
             yield from value.items if value.kind is JsonKind.ARRAY else [value]
 
 

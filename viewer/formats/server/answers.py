@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from viewer.formats.server.source_text import Segment, SourceText, made
+from viewer.formats.server.source_text import Segment, SourceText, made, plain
 from viewer.formats.text.template_reader import TemplateReader
 from viewer.formats.text.template_signs import find_sign
 from viewer.formats.text.templates import TEMPLATES
@@ -13,9 +14,17 @@ from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message
 from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import MARK_PAIRS, MarkKind
+from viewer.syntax.json_text import read_json
 
 _TURN = b"<|start|>assistant"
 _TURN_ENDS = (b"<|end|>", b"<|return|>", b"<|call|>")
+_BEFORE, _BETWEEN, _AFTER = (
+    b'{"log":{"entries":[{"request":{"postData":{"text":',
+    b'}},"response":{"content":{"text":',
+    b"}}}]}}",
+)
+"""The text around a request and its response that makes them the only entry of a HAR file."""
+_NO_REQUEST = b'{"model":"","messages":[{}]}'
 _HARMONY = (b"<|start|>", b"<|channel|>")
 _THOUGHT_ENDS = tuple(
     mark.encode()
@@ -37,11 +46,21 @@ class Reading(Struct):
     prompt_length: int = 0
     is_known: bool = True
     """False if no template was found."""
+    is_json: bool = False
+    """True for a request and its response as JSON. The pieces then have their own codings."""
 
     @property
     def has_output(self) -> bool:
         """True if the text contains more than the prompt."""
         return len(self.text.data) > self.prompt_length
+
+    def pieces(self, piece: Piece) -> list[Piece]:
+        """Return the pieces of the input from which a piece of the text came."""
+        if self.is_json:
+            return (
+                [replace(piece, start=span[0], end=span[1])] if (span := self.text.span(piece.start, piece.end)) else []
+            )
+        return self.text.pieces(piece.start, piece.end)
 
 
 def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, options: ReadOptions) -> Reading:
@@ -59,6 +78,30 @@ def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, 
     whole.prompt_length = len(text.data)
     whole.goes_on = True
     return whole
+
+
+def read_objects(request: list[Segment], response: list[Segment], *, are_chunks: bool, options: ReadOptions) -> Reading:
+    """Read a request and its response, both of which are JSON. A response may be a list of chunks."""
+    at = (request or response)[0].span(0, 0)[0]
+    asked = _with_model(request, at) if request else [made(_NO_REQUEST, at)]
+    start = [made(_BEFORE, at), *asked]
+    if are_chunks:
+        response = [made(b"[", at), *response, made(b"]", at)]
+    rest = [made(_BETWEEN, at), *response] if response else []
+    reading = _read(SourceText([*start, *rest, made(_AFTER, at)]), "har", options)
+    reading.prompt_length = sum(len(segment.data) for segment in start)
+    reading.is_json = True
+    return reading
+
+
+def _with_model(request: list[Segment], at: int) -> list[Segment]:
+    """Return a request that names a model, as every entry of a HAR file must."""
+    [whole] = request
+    node = read_json(whole.data).node
+    if node is None or node.get("model") is not None:
+        return request
+    rest = plain(whole.data[1:], whole.base + 1)
+    return [made(b'{"model":"",' if node.members else b'{"model":""', at), rest]
 
 
 def read_output(output: list[Segment], options: ReadOptions) -> Reading:
@@ -91,6 +134,12 @@ def _read(text: SourceText, format: str, options: ReadOptions) -> Reading:
         template.feed(text.data)
         template.close()
         reading.goes_on = template.ends_in_answer
+    elif format == "har":
+        from viewer.formats import FORMATS
+
+        documents = FORMATS[format].reader(recorder, options)
+        documents.feed(text.data)
+        documents.close()
     else:
         from viewer.formats.text.harmony import HARMONY
 

@@ -217,7 +217,7 @@ class Conversation:
             self._record.report(found.rule, found.reason, *reading.text.span(found.start, found.end), number)
 
     def _add(self, reading: Reading, message: Message, ending: Ending, outcome: Outcome, *, is_new: bool) -> int:
-        pieces = [each for piece in message.pieces for each in reading.text.pieces(piece.start, piece.end)]
+        pieces = [each for piece in message.pieces for each in reading.pieces(piece)]
         span = reading.text.span(*message.span)
         stop = reading.text.span(*message.stop) if message.stop else None
         time_ms = outcome.output_time if is_new else outcome.prompt_time

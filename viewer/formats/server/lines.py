@@ -10,17 +10,26 @@ from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.formats.json.times import NOT_STATED, StatedTime, stated_time
-from viewer.formats.server.source_text import Segment, of_json, of_python, of_python_in_json
+from viewer.formats.server.source_text import Segment, of_json, of_python, of_python_in_json, plain
 from viewer.model.messages import Span
-from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 _ID = rb"([\w.:@/-]{1,200}?)"
+_ASKED = rb"Received request: [A-Z]{1,8} to [^\s{]{1,200} with body\s{1,4}|log_server_r: request:\s{1,4}"
+_ANSWERED = rb"Generated (?:prediction|packet):\s{1,4}|log_server_r: response:\s{1,4}|streamed chunk: data:\s{1,4}"
+OPENER = lazy_regex(rb"(?:" + _ASKED + rb"|" + _ANSWERED + rb")\{\s*\Z")
+"""A pattern for a line that ends with the first bracket of a logged JSON object."""
+_REQUESTS = (b"Received request", b"log_server_r: request")
+_CHUNKS = (b"Generated packet", b"streamed chunk")
+REQUEST = "request\n"
+"""The start of the IDs of requests that have none. A response belongs to the oldest request that awaits one."""
 _ANCHOR = lazy_regex(
     rb"Received request " + _ID + rb": prompt: "
     rb"|Request " + _ID + rb" details: prompt: "
     rb"|Generated response " + _ID + rb"(?: \(([^)\n]{0,64})\))?: output: "
     rb"|(Receive|Finish): (?:rid=[^,\n]{0,200}, )?obj="
     rb"|Aborted request(?:\(s\))? ([\w.:@/-]{1,200})"
+    rb"|(" + _ASKED + rb"|" + _ANSWERED + rb")(?=\{)"
 )
 _LITERAL = lazy_regex(rb"b?(?:'([^'\\]*(?:\\.[^'\\]*)*)('?)|\"([^\"\\]*(?:\\.[^\"\\]*)*)(\"?))", re.DOTALL)
 _ENDED = lazy_regex(rb"[ \t]*(?:[,)}\]]|\r?\n?\Z)")
@@ -48,6 +57,8 @@ class Literal(Struct, frozen=True):
     """True if the logger truncated the quoted string."""
     is_odd: bool
     """True if something other than a record follows the quoted string."""
+    is_object: bool = False
+    """True for a JSON object instead of a quoted string: a request or a response, not a prompt or an output."""
 
     @property
     def data(self) -> bytes:
@@ -74,10 +85,18 @@ class LogLine:
     """A log line, or the text of one in a JSON wrapper."""
 
     def __init__(
-        self, data: bytes, at: int, made: Callable[[bytes, int], Made], span: Callable[[int, int], Span]
+        self,
+        data: bytes,
+        at: int,
+        made: Callable[[bytes, int], Made],
+        span: Callable[[int, int], Span],
+        *,
+        is_plain: bool = False,
     ) -> None:
         self.data = data
         self.at = at
+        self._is_plain = is_plain
+        """True if the text is part of the input without any escapes."""
         self._made = made
         self._span = span
 
@@ -89,6 +108,8 @@ class LogLine:
                 logged, at = self._of_object(found)
             elif found[6]:
                 logged, at = Logged(_text(found[6]), self._span(*found.span()), how="aborted"), found.end()
+            elif found[7]:
+                logged, at = self._of_json(found)
             else:
                 logged, at = self._of_text(found)
             if logged is not None:
@@ -126,6 +147,35 @@ class LogLine:
         end = output.end if output else max(at, out.end() if out else at)
         return Logged(id, self._span(*found.span()), prompt=prompt, output=output, finish=finish), end
 
+    def _of_json(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
+        """Return a logged request, response, or chunk of a response, and the index after it. Such records have no
+        IDs."""
+        start = found.end()
+        node = read_json(self.data, 0, start).node if self._is_plain else None
+        if node is None:
+            return None, start
+        end = node.end if node.closed else len(self.data.rstrip())
+        span = self._span(*found.span())
+        whole = Literal([plain(self.data[start:end], self.at + start)], end, not node.closed, False, True)
+        if found[7].startswith(_REQUESTS):
+            prompt = node.get("prompt") if node.get("messages") is None else None
+            return Logged(f"{REQUEST}{self.at + start}", span, prompt=self._text_of(prompt) or whole), end
+        if found[7].startswith(_CHUNKS):
+            id = node.get("id")
+            return Logged(f"{REQUEST}{id.text if id else ''}", span, output=whole, how="delta"), end
+        choices = node.get("choices")
+        first = choices.items[0] if choices is not None and choices.items else None
+        said = first.get("text") if first is not None else node.get("content")
+        return Logged(REQUEST, span, output=self._text_of(said) or whole), end
+
+    def _text_of(self, value: JsonNode | None) -> Literal | None:
+        """Return a prompt or an output of a model without messages, or None if there is none."""
+        if value is None or value.kind is not JsonKind.STRING or not value.closed:
+            return None
+        string = self.data[value.start : value.end]
+        segment = replace(of_json(value, string), base=self.at + value.start)
+        return Literal([segment], value.end, False, False)
+
     def _literal(self, at: int) -> Literal | None:
         found = _LITERAL.match(self.data, at)
         if found is None:
@@ -152,7 +202,11 @@ class LogLine:
 def plain_line(line: bytes, at: int) -> LogLine:
     """Return a line of a text log."""
     return LogLine(
-        line, at, lambda raw, start: ([of_python(raw, at + start)], True), lambda start, end: (at + start, at + end)
+        line,
+        at,
+        lambda raw, start: ([of_python(raw, at + start)], True),
+        lambda start, end: (at + start, at + end),
+        is_plain=True,
     )
 
 

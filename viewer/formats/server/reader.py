@@ -10,12 +10,13 @@ from collections import OrderedDict
 from hashlib import blake2b
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from viewer.formats.server.answers import read_output, read_request
+from viewer.formats.server.answers import read_objects, read_output, read_request
 from viewer.formats.server.conversation import Conversation, Outcome
 from viewer.formats.server.joined import Joiner, Part, joined_line
-from viewer.formats.server.lines import Literal, Logged, json_records, plain_line, wrapped_line
-from viewer.formats.server.source_text import Segment
+from viewer.formats.server.lines import OPENER, REQUEST, Literal, Logged, json_records, plain_line, wrapped_line
+from viewer.formats.server.source_text import Segment, made
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Span
 from viewer.model.time_order import TimeOrder
@@ -31,6 +32,9 @@ MOST_PENDING = 1024
 """The maximum number of requests that may await their outputs."""
 MOST_WRITTEN = 65_536
 """The maximum number of polled tasks whose latest state is remembered."""
+_INSIDE = (b" ", b"\t", b"}", b"\r")
+"""The first bytes of a line inside an object."""
+_STREAM = re.compile(rb'"stream"\s*:\s*true')
 _CHOICE = re.compile(r"-\d{1,3}\Z")
 _FINISHED: dict[str, tuple[Rule, str]] = {
     "length": (W_RUN_INCOMPLETE, "max-tokens"),
@@ -46,6 +50,8 @@ class _Output(Struct):
     whole: Literal | None = None
     is_cut: bool = False
     is_open: bool = False
+    has_objects: bool = False
+    """True if the output is a JSON response, or consists of chunks of one."""
 
 
 class _Request(Struct):
@@ -57,6 +63,8 @@ class _Request(Struct):
     outputs: dict[str, _Output] = field(default_factory=dict)
     was_written: bool = False
     """True if the prompt has already been written."""
+    streams: bool = False
+    """True for a request as JSON that asks for a stream."""
 
 
 class ServerLogReader:
@@ -73,6 +81,8 @@ class ServerLogReader:
         self._times = TimeOrder()
         self._is_array = False
         """True inside an array that spans several lines."""
+        self._is_object = False
+        """True inside an object that spans several lines."""
         self._pending: OrderedDict[str, _Request] = OrderedDict()
         self._written: OrderedDict[str, bytes] = OrderedDict()
         """The most recently written polled tasks, each with a hash of its prompt and output."""
@@ -82,6 +92,8 @@ class ServerLogReader:
     def feed(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n")
         for line in lines:
+            if self._is_object and not self._line[self._last :] and not line.startswith(_INSIDE):
+                self._end_line()
             self._line += line + b"\n"
             if not self._goes_on():
                 self._end_line()
@@ -99,8 +111,13 @@ class ServerLogReader:
 
     def _goes_on(self) -> bool:
         """True if the last line is part of an array that continues on the next line."""
-        last = bytes(self._line[self._last :]).strip()
+        last, at = bytes(self._line[self._last :]).strip(), self._last
         self._last = len(self._line)
+        if self._is_object:
+            return not self._line.startswith(b"}", at) and len(self._line) <= LONGEST_LINE
+        if last.endswith(b"{") and OPENER.search(last):
+            self._is_object = True
+            return True
         if self._is_array:
             return last not in (b"]", b"}]") and len(self._line) <= LONGEST_LINE
         self._is_array = last in (b"[", b"[{")
@@ -110,7 +127,7 @@ class ServerLogReader:
         line, at = bytes(self._line), self._line_at
         self._line_at += len(line)
         self._line.clear()
-        self._last, self._is_array = 0, False
+        self._last, self._is_array, self._is_object = 0, False, False
         parts = self._joiner.take(line, at) if len(line) <= LONGEST_LINE else None
         if parts is not None:
             self._conversation.end_stray()
@@ -118,6 +135,8 @@ class ServerLogReader:
                 self._read_joined(parts)
         elif len(line) > LONGEST_LINE or not self._read(line, at):
             self._conversation.add_stray(line, at)
+        else:
+            self._conversation.end_stray()
 
     def _read_joined(self, parts: list[Part]) -> None:
         """Read a line that consists of several parts."""
@@ -157,6 +176,10 @@ class ServerLogReader:
             number = self._conversation.add_unreadable(logged.span, literal)
             self._record.report(E_PARSE_HEADER, "not-a-message", *logged.span, number)
             return
+        if literal is not None and literal.is_object and literal.is_cut:
+            self._conversation.add_unreadable(logged.span, literal)
+            self._report_cut(literal.segments[-1])
+            return
         if logged.replaces:
             self._take_poll(logged)
             return
@@ -185,7 +208,11 @@ class ServerLogReader:
             return
         if id in self._pending:
             self._write_pending(id)
-        self._pending[id] = _Request(logged.prompt, logged.span, logged.time.ms)
+        if id.startswith(REQUEST):
+            for earlier in [each for each in self._pending if each.startswith(REQUEST) and self._pending[each].outputs]:
+                self._write_pending(earlier)
+        request = self._pending[id] = _Request(logged.prompt, logged.span, logged.time.ms)
+        request.streams = bool(logged.prompt and logged.prompt.is_object and _STREAM.search(logged.prompt.data))
         while len(self._pending) > MOST_PENDING:
             self._write_pending(next(iter(self._pending)))
 
@@ -200,14 +227,20 @@ class ServerLogReader:
         output = request.outputs.setdefault(choice, _Output())
         output.is_cut = output.is_cut or logged.output.is_cut
         if logged.how == "delta":
+            if output.deltas and logged.output.is_object:
+                output.deltas.append(made(b",", logged.output.segments[0].base))
             output.deltas += logged.output.segments
+            output.has_objects = output.has_objects or logged.output.is_object
             return
+        output.has_objects = logged.output.is_object
         output.whole = logged.output
         self._write(id, choice, logged)
 
     def _request_of(self, logged: Logged) -> tuple[str, str]:
         """Return the ID of the request to which an output belongs, and the ID of the choice if the output is one of
         several."""
+        if logged.id.startswith(REQUEST):
+            return self._answered(logged), ""
         if logged.id.endswith("\n"):  # the records have no IDs: use the model's oldest prompt
             own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
             return own, ""
@@ -215,6 +248,19 @@ class ServerLogReader:
         if logged.id in self._pending or base not in self._pending:
             return logged.id, ""
         return base, logged.id
+
+    def _answered(self, logged: Logged) -> str:
+        """Return the ID of the request to which a response without an ID belongs: the oldest one, or the newest one
+        that asks for a stream if the response is a chunk."""
+        if logged.id in self._pending:
+            return logged.id
+        is_chunk = logged.how == "delta"
+        waiting = [
+            id
+            for id, request in self._pending.items()
+            if id.startswith(REQUEST) and request.prompt is not None and request.streams is is_chunk
+        ]
+        return waiting[-is_chunk] if waiting else logged.id
 
     def _take_poll(self, logged: Logged) -> None:
         """Handle the state of a polled task, which replaces an earlier state."""
@@ -260,7 +306,14 @@ class ServerLogReader:
             is_prompt_cut=request.prompt is not None and request.prompt.is_cut,
             is_alternative=request.was_written,
         )
-        self._write_texts(request, segments, outcome)
+        if self._are_objects(request, output):
+            are_chunks = bool(segments) and output is not None and output.whole is None
+            outcome = replace(outcome, is_complete=True)
+            asked = request.prompt.segments if request.prompt else []
+            reading = read_objects(asked, segments, are_chunks=are_chunks, options=self._options)
+            self._conversation.write(reading, request.span, outcome)
+        else:
+            self._write_texts(request, segments, outcome)
         if request.prompt is not None and request.prompt.is_cut and not request.was_written:
             self._report_cut(request.prompt.segments[-1])
         if outcome.is_cut and segments:
@@ -279,6 +332,12 @@ class ServerLogReader:
         if output is None:
             return []
         return output.whole.segments if output.whole is not None and output.whole.data else output.deltas
+
+    @staticmethod
+    def _are_objects(request: _Request, output: _Output | None) -> bool:
+        """True for a request or a response as JSON."""
+        asked = request.prompt is not None and request.prompt.is_object
+        return asked or (output is not None and output.has_objects)
 
     def _write_texts(self, request: _Request, output: list[Segment], outcome: Outcome) -> None:
         prompt = request.prompt

@@ -76,6 +76,16 @@ _BEDROCK_THOUGHTS = (
 )
 _BEDROCK_BOTH = (_BEDROCK_TEXT, _BEDROCK_REPLY, _BEDROCK_METADATA, *_BEDROCK_MEDIA)
 
+BEDROCK_PARTS = (
+    _BEDROCK_CALL,
+    _BEDROCK_REPLY,
+    *_BEDROCK_THOUGHTS,
+    _BEDROCK_METADATA,
+    *_BEDROCK_MEDIA,
+    _BEDROCK_DOCUMENT,
+)
+"""The parts of Bedrock other than text, in any role."""
+
 USER_PARTS = (TEXT, REPLY, *MEDIA, *_DOCUMENTS, *_ADDED, *_BEDROCK_BOTH, _BEDROCK_DOCUMENT)
 """The parts that a user message may contain. Reasoning and calls in it are unknown parts."""
 ASSISTANT_PARTS = (TEXT, *THOUGHTS, *CALLS, *MEDIA, *_ADDED, *_BEDROCK_BOTH, _BEDROCK_CALL, *_BEDROCK_THOUGHTS)

@@ -39,6 +39,7 @@ _CODES = {
 
 # The events of a Converse stream.
 
+_EVENTS = "contentBlockStart|contentBlockDelta|contentBlockStop|messageStart|messageStop"
 _DELTAS = (
     PartRule((only("text"), has("text")), Kind.SAID, "text"),
     PartRule((has("reasoningContent.redactedContent"),), Kind.THOUGHT, "reasoningContent.redactedContent", opaque=True),
@@ -63,6 +64,8 @@ _ERRORS = (
     *("internalServerException", "modelStreamErrorException", "modelTimeoutException", "serviceUnavailableException"),
     *("throttlingException", "validationException"),
 )
+_NOTHING = frozenset({""})
+"""The members of an empty object. Some services announce text with one."""
 _STREAM = (
     RecordRule(
         (only("messageStart"), is_("messageStart.role", "assistant")),
@@ -72,6 +75,7 @@ _STREAM = (
         _DELTAS,
         stream=Stream(Step.REPLY),
     ),
+    RecordRule((only("contentBlockStart"), When("contentBlockStart.start", only=_NOTHING)), None),
     _event("contentBlockStart", Step.OPEN, "start", _STARTS),
     _event("contentBlockDelta", Step.ADD, "delta", _DELTAS),
     _event("contentBlockStop", Step.CLOSE),
@@ -138,8 +142,8 @@ BEDROCK = RecordFormat(
         Signature(96, ("modelId", "input.inputBodyJson|input.inputBodyS3Path|output.outputBodyJson")),
         Signature(96, ("modelId", "schemaType", "requestId")),
         *(
-            Signature(93, (name,), none_of=("type", "role"))
-            for name in ("contentBlockDelta", "messageStart", "messageStop")
+            Signature(93, (names,), none_of=("type", "role"))
+            for names in ("contentBlockDelta", "messageStart", "messageStop", _EVENTS)
         ),
     ),
     records=(*_LOG, *_STREAM),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.formats.tables.anthropic_parts import ERRORS
+from viewer.formats.tables.anthropic_parts import BEDROCK_PARTS, ERRORS
 from viewer.formats.tables.model import (
     Fault,
     Outcomes,
@@ -44,6 +44,7 @@ PARTS = (
     PartRule((is_("type", "text", "input_text", "output_text"),), Kind.SAID, "text.value|text|value|content"),
     PartRule((lacks("type"), is_(_OTHER_KIND, *THOUGHTS)), Kind.THOUGHT, "text|content"),
     PartRule((lacks("type"), has(_OTHER_KIND), is_not(_OTHER_KIND, "text")), Kind.UNKNOWN),
+    *BEDROCK_PARTS,
     PartRule((lacks("type"), has("text")), Kind.SAID, "text"),
     PartRule((is_("type", "refusal"),), Kind.SAID, "refusal", refusal=True),
     PartRule((is_("type", *THOUGHTS),), Kind.THOUGHT, "thinking|text|content|reasoning|thought|summary[].text"),
@@ -72,6 +73,7 @@ PARTS = (
 """The rules for the parts of `content`, in any role."""
 
 CALL = (
+    RecordRule((is_("name", ""), is_("arguments", "")), None),
     RecordRule(
         (When("", kind=JsonKind.OBJECT),),
         Kind.CALL,

@@ -60,7 +60,7 @@ _OF_SESSIONS = (
     *(f"input_audio_buffer.{name}" for name in ("speech_started", "speech_stopped", "timeout_triggered")),
     *(f"output_audio_buffer.{name}" for name in ("started", "stopped", "cleared", "clear")),
     *("conversation.created", "conversation.item.deleted", "conversation.item.truncated", "rate_limits.updated"),
-    *(f"{_HEARD}.delta", f"{_HEARD}.segment"),
+    *(f"{_HEARD}.{name}" for name in ("delta", "segment", "updated")),
     *(f"conversation.item.{name}" for name in ("retrieve", "truncate", "delete")),
 )
 """Realtime API events, from both server and client. A growing audio transcript is sent again as a whole."""

@@ -79,6 +79,7 @@ def response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule
         *(lacks(f"{at}.{name}[0]") for name in ("messages", "choices", "candidates", "generations")),
         When(f"{at}.role", not_equals=frozenset({"assistant", "model"})),
         When(f"{at}.type", not_equals=frozenset(TYPES["ai"])),
+        When(f"{output}.message.role", not_equals=frozenset({"assistant"})),
         When(f"{at}.message.role", not_equals=frozenset({"assistant", "model"})),
         When(f"{at}.content.role", not_equals=frozenset({"model"})),
         lacks(f"{output}[0].type"),
@@ -90,6 +91,9 @@ def response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule
         *(RecordRule((*is_object, answer), each=at, rules=rules, time=time) for answer in answers),
         RecordRule(
             (*is_object, is_(f"{at}.message.role", "assistant", "model")), each=f"{at}.message", rules=rules, time=time
+        ),
+        RecordRule(
+            (*is_object, is_(f"{output}.message.role", "assistant")), each=f"{output}.message", rules=rules, time=time
         ),
         RecordRule((*is_object, is_(f"{at}.content.role", "model")), each=f"{at}.content", rules=rules, time=time),
         *(

@@ -52,12 +52,15 @@ _EXCHANGE = (
     ),
     RecordRule((lacks(_OUT), has("response")), None, faults=(Fault("response", default=(W_CONTENT_MISSING, None)),)),
 )
+_BEFORE = f"{_IN}.previous_response_id"
+"""The member of a request that continues a conversation without repeating it."""
 _CALLS = (
     *((has(f"{_IN}.{name}"), has(f"{_IN}.model")) for name in ("messages", "input")),
     (has(f"{_IN}.contents[0].parts"),),
 )
 _ENTRY = (
-    *(RecordRule(when, None, starts=True, faults=(_STATUS,), also=_EXCHANGE) for when in _CALLS),
+    *(RecordRule((*when, lacks(_BEFORE)), None, starts=True, faults=(_STATUS,), also=_EXCHANGE) for when in _CALLS),
+    RecordRule((has(_BEFORE),), None, faults=(_STATUS,), also=_EXCHANGE),
     RecordRule((has("request"),), None, faults=(Fault("request", default=(I_RECORD_UNKNOWN, None)),)),
 )
 """The rules for an entry. A request that does not look like a model call is reported and skipped, whatever its URL."""

@@ -73,11 +73,13 @@ _REPLIES = (
 )
 _ANSWERED = {
     "mcp_call": "output|error",
-    "code_interpreter_call": "outputs",
-    "file_search_call": "results",
+    "code_interpreter_call": "outputs|status",
+    "file_search_call": "results|status",
     "web_search_call": "status",
+    "image_generation_call": "status",
 }
-"""The member that contains the reply, by the type of an item that is both call and reply."""
+"""The member that contains the reply, by the type of an item that is both call and reply. The result itself may be
+omitted."""
 
 
 class Items:
@@ -182,15 +184,13 @@ class Items:
 
     def _answer(self, kind: str) -> tuple[RecordRule, ...]:
         """Return the rules for the reply in an item that is also a call."""
-        if kind == "image_generation_call":
-            body = self._at.removesuffix(".")
-            result = When(self.path("result"), kind=JsonKind.STRING)
-            return (RecordRule((result,), Kind.SAID, "assistant", body, label=True, **self._common),)
         if kind not in _ANSWERED:
             return ()
         body = _ANSWERED[kind]
-        done = (is_not(self.path("status"), "in_progress", "searching", "calling", "interpreting", "incomplete"),)
+        states = ("in_progress", "searching", "calling", "interpreting", "generating", "incomplete")
+        done = (is_not(self.path("status"), *states),)
         return (
+            *(self._image() if kind == "image_generation_call" else ()),
             self.rule(
                 (*done, has(self.path(body))),
                 Kind.REPLY,
@@ -202,6 +202,11 @@ class Items:
                 ),
             ),
         )
+
+    def _image(self) -> tuple[RecordRule, ...]:
+        """Return the rule for a generated image, which the user saw."""
+        result = When(self.path("result"), kind=JsonKind.STRING)
+        return (RecordRule((result,), Kind.SAID, "assistant", self._at.removesuffix("."), label=True, **self._common),)
 
     def _is(self, test: str) -> str:
         return f"{self._at}{test}"

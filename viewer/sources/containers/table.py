@@ -83,6 +83,11 @@ def _is_chat_log(place: Place) -> bool:
     )
 
 
+def _is_cassette(place: Place) -> bool:
+    may_be = b"interactions" in place.first or b'"scope"' in place.first[:64] or place.first.lstrip().startswith(b"-")
+    return may_be and _fits("cassette", "is_cassette")(place)
+
+
 def _is_event_folder(place: Place) -> bool:
     return place.is_folder and _fits("folders", "is_event_folder")(place)
 
@@ -111,6 +116,7 @@ CONTAINERS = (
     Container("rows", "read from Parquet", _is_parquet, "parquet", "read_parquet", "items", "listed_as"),
     Container("goose", "read from a database", _is_database, "databases", "read_database", "items", "listed_as"),
     Container("copilot-cli", "read from a log of changes", _is_chat_log, "vscode_chat", "read_log"),
+    Container("har", "read from a cassette", _is_cassette, "cassette", "read_cassette"),
     Container("openhands", "read from a folder", _is_event_folder, "folders", "read_events"),
     Container("opencode", "read from a folder", _is_storage, "folders", "read_storage", "items"),
 )

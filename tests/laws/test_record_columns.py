@@ -149,7 +149,7 @@ def test_many_random_rows_read_the_same_as_columns(part: int, monkeypatch: pytes
 
 
 COLUMNS = frozenset(format.name for format in record_formats() if can_be_columns(format))
-"""The formats whose records may be columns."""
+"""The formats with records that may be written as columns."""
 
 
 def sessions() -> list[Sample]:

@@ -212,7 +212,7 @@ class Walk:
     is_costly: bool = False
     """True if `make test` draws only the smallest size."""
     sessions: bool = False
-    """True to list the sessions of a home folder instead of opening a file."""
+    """True if the walk lists the sessions of a home folder instead of opening a file."""
 
 
 FOLLOW = ViewOptions(follow=True)

@@ -47,9 +47,9 @@ DECIDING_NAMES = (
     | (WORDS - TEXTUAL)
     | {"audience", "channel", "flags", "phase", "role", "status", "subtype", "type"}
 )
-"""Members whose values are deciding in every format."""
+"""Members with values that are deciding in every format."""
 DECIDING_NUMBERS = WORDS
-"""Members whose values are deciding if they are numbers."""
+"""Members with values that are deciding if they are numbers."""
 
 
 class Deciding(Struct):

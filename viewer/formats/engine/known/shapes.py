@@ -102,7 +102,7 @@ class _Hole(Struct):
     path: _Path
     is_time: bool = False
     is_read: bool = False
-    """True for a string whose start may be deciding."""
+    """True for a string with a start that may be deciding."""
     beginnings: tuple[tuple[str, ...], ...] = ()
     like: int = 0
     """The number of the first hole with the same string, if a rule compares the strings."""
@@ -164,14 +164,14 @@ class Said(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """A hole whose text must begin as in the first record, as far as its beginning may be deciding."""
+    """A hole with text that must have the same deciding beginning as in the first record."""
 
     hole: int
     beginnings: tuple[tuple[str, ...], ...]
 
 
 _Guard = tuple[int, str]
-"""A hole whose string must not hide the message, and the name of its member."""
+"""A hole with a string that must not hide the message, and the name of its member."""
 
 
 class Alike:
@@ -306,7 +306,7 @@ class Shape:
         facts = {hole for _, hole in self._string_holes}
         facts.update(holes_of(fields))
         self.facts = facts
-        """The holes whose text is read in every record."""
+        """The holes with text that is read in every record."""
         needed = set(facts)
         for one in said:
             needed.update(hole for mix in (*(mix for _, mix in one.facts), *one.texts) for hole in holes_in(mix))
@@ -315,7 +315,7 @@ class Shape:
             needed.update(each.holes)
         needed.update(hole for _, mix in done for hole in holes_in(mix))
         self.needed = sorted(needed - {0})
-        """The holes whose text is part of the reading."""
+        """The holes with text that is part of the reading."""
         self._count = len(holes) + 1
 
     @cached_property

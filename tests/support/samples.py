@@ -99,7 +99,7 @@ class Sample:
 
     @property
     def told(self) -> tuple[str, str | None]:
-        """The code and reason after which a broken sample is named."""
+        """The code and reason in the name of a broken sample."""
         found = _BROKEN.fullmatch(self.base)
         assert found, self.name
         return found[1], found[2]

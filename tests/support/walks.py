@@ -453,7 +453,7 @@ def _refusing(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _halting(read: Callable[[Document, int], None], goes_on: Callable[[Document], bool]) -> Callable[..., None]:
-    """Return a reader that stops after its first step or, if it goes on, at the end of the input."""
+    """Return a reader that stops after its first step or, if it continues, at the end of the input."""
 
     def halt(document: Document, size: int) -> None:
         if not document.size or (goes_on(document) and not document.is_read):

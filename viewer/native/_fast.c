@@ -1096,7 +1096,7 @@ static void add_fault(Fitting *fitting, int reason, const uint8_t *start, const 
         fitting->is_doubtful = 1;
 }
 
-/* Return why a value does not fit a part. `end` is the end of a string or scalar; `has_escape` concerns a string. */
+/* Return why a value does not fit a part. `end` is the end of a string or scalar; `has_escape` applies to strings. */
 static int judge_value(Fitting *fitting, int32_t number, const uint8_t *at, const uint8_t *end, int has_escape) {
     if (number < 0) return number == NOTHING ? WRONG_TYPE : NONE;
     const Part *part = fitting->schemas->parts + number;

@@ -13,9 +13,9 @@ enum Step {
     TEXT,    /* a nonempty string as a group, and its last escape that may spell any character as another group */
     ID,      /* an ASCII string without escapes, with its quotes */
     NAME,    /* the name of a tool or a speaker */
-    WORDS,   /* text that decides nothing, without quotes */
+    WORDS,   /* text that does not affect reading, without quotes */
     SHORT_NUMBER,
-    ANY,     /* a value that decides nothing */
+    ANY,     /* a value that does not affect reading */
     LIST,    /* a short list of such values */
     SCALAR,  /* a value other than an object or a list */
     SCALARS, /* a list of such values */
@@ -124,8 +124,8 @@ static const uint8_t *match_bytes(const uint8_t *at, const uint8_t *end, const v
     return end - at >= length && !memcmp(at, text, (size_t)length) ? at + length : NULL;
 }
 
-/* Return the end of a value other than an object or a list, or NULL. `is_plain` excludes strings that may decide
-   something. */
+/* Return the end of a value other than an object or a list, or NULL. `is_plain` excludes strings that may affect
+   reading. */
 static const uint8_t *match_scalar(const uint8_t *at, const uint8_t *end, int is_plain) {
     if (at == end) return NULL;
     if (*at == 't') return match_bytes(at, end, "true", 4);

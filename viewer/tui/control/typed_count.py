@@ -60,7 +60,7 @@ class TypedCount:
             searcher.close()
 
     async def _messages(self, typed: str) -> None:
-        """Show how many messages match. Whether the filter is allowed is decided before anything is read."""
+        """Show how many messages match. The check that the filter is allowed comes before anything is read."""
         try:
             where = parse(typed, has_marks=True)
         except FilterError:

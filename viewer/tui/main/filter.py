@@ -58,7 +58,7 @@ class FilterController:
     def filter_for(self, typed: str) -> None:
         """Find the matching messages, then show only those.
 
-        Whether the filter is allowed depends only on the filter itself, and is decided before anything is read."""
+        The check that the filter is allowed depends only on the filter itself, and comes before anything is read."""
         self._typed = typed
         try:
             where = parse(typed, has_marks=True)

@@ -26,7 +26,7 @@ class NativeBuildHook(BuildHookInterface[Any]):
     """Adds the module to wheels. An editable installation finds it in its package, as it finds everything else."""
 
     made = ""
-    """The folder with what was compiled for a wheel."""
+    """The folder with the modules that were compiled for a wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and name the platform in the tag of the wheel."""
@@ -47,7 +47,7 @@ class NativeBuildHook(BuildHookInterface[Any]):
             build_data["tag"] = f"cp311-abi3-{platform_tag()}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was compiled for a wheel."""
+        """Remove the modules that were compiled for a wheel."""
         if self.made:
             shutil.rmtree(self.made, ignore_errors=True)
 
@@ -76,6 +76,6 @@ def compile_module(source: Path, module: Path) -> str:
 
 
 def platform_tag() -> str:
-    """The platform in the name of a wheel. A Python for two processors compiles for the present one."""
+    """The platform in a wheel's name. A universal Python compiles only for the current processor."""
     name = sysconfig.get_platform().replace("universal2", platform.machine())
     return name.replace("-", "_").replace(".", "_")

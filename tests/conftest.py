@@ -45,7 +45,7 @@ settings.load_profile("many" if os.environ.get("OCML_EXAMPLES") == "many" else "
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
-    """Create no cases for a function whose mark excludes it, because creating cases takes most of the collection
+    """Create no cases for a function that its mark excludes, because creating cases takes most of the collection
     time."""
     marks = {mark.name for mark in getattr(obj, "pytestmark", ()) if isinstance(mark, pytest.Mark)}
     return [] if marks & excluded_marks(collector.config.option.markexpr) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Excerpt:
-    """What the user typed, and where it is wrong. This is a plain class, because it is loaded at every start."""
+    """The text that the user typed, and the position of the mistake. A plain class, because every start loads it."""
 
     def __init__(self, source: str, column: int, length: int) -> None:
         self.source = source

@@ -93,7 +93,7 @@ class Row:
 
     @property
     def met(self) -> str:
-        """Whether the bounds are met, as a word; empty without bounds."""
+        """The verdict on the bounds, as a word; empty without bounds."""
         if not self.bounds:
             return ""
         if self.ours is None:

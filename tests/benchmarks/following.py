@@ -75,7 +75,7 @@ async def _polled_latency(pilot: Pilot[int], path: Path, scale: Scale, report: R
 
 
 async def _appends(pilot: Pilot[int], path: Path, appends: int) -> list[float]:
-    """Append after a quiet time and return the seconds of each append until its word is drawn."""
+    """Append after quiet periods, and return the seconds from each append until its word is drawn."""
     times = []
     for number in range(appends):
         await asyncio.sleep(0.15 + 0.01 * (number % 7))

@@ -35,7 +35,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 def read_apart(scale: Scale, small: Input, file: Input, *, is_native: bool = True) -> list[Reading]:
-    """Read a file several times, each time in a new process whose memory use is due only to this file.
+    """Read a file several times, each time in a new process, so its memory use is due only to this file.
 
     Each process reads the small file first, so imports do not count."""
     command = [sys.executable, "-m", "tests.benchmarks.reading", str(small.path), str(file.path)]

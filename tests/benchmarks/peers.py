@@ -1,4 +1,4 @@
-"""Peers: programs to compare with, if they are installed. Variables locate those with a separate environment."""
+"""Peers: programs to compare with, if they are installed. Environment variables name those installed elsewhere."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _trees(sources: Mapping[str, str]) -> Iterator[str]:
 
 
 def _logs(sources: Mapping[str, str]) -> Iterator[str]:
-    """Yield log lines whose messages are lines of source."""
+    """Yield log lines with lines of source as their messages."""
     levels = ("INFO", "INFO", "DEBUG", "WARNING", "ERROR")
     for (name, source), number in zip(sources.items(), count()):
         lines = [line.strip() for line in source.splitlines() if line.strip()][:400]

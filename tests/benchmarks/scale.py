@@ -39,7 +39,7 @@ class Scale:
 
 
 SMALL = BIG + MEGABYTE // 10
-"""A size in bytes just above `BIG`. From `BIG` on, files are read by the method whose growth is measured."""
+"""A size in bytes just above `BIG`. The benchmarks measure the growth of the method that reads files from `BIG` on."""
 WHOLE = Scale((SMALL, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 60, 600, 1200)
 QUICK = Scale((SMALL, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 30)
 

@@ -1,4 +1,4 @@
-"""Shell completion: the offers for a command line, in Python and in the installed shells."""
+"""Shell completion: the completions of a command line, in Python and in the installed shells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ finally:
 
 
 def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
-    """Return the offers for this line, whose last word is incomplete, and the modules loaded for them."""
+    """Return the completions of this line, whose last word is incomplete, and the modules that were loaded."""
     words = line.split(" ")
     environment = {
         **os.environ,
@@ -105,7 +105,7 @@ def test_your_own_themes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def items(before: str, typed: str) -> list[tuple[str, str]]:
-    """Return what is offered after these files, with the kind of each entry."""
+    """Return the completions after these files, with the kind of each."""
     context = click.Context(click.Command("show"))
     context.params["files"] = tuple(before.split())
     return [(entry.type, entry.value) for entry in completion.files(context, click.Argument(["files"]), typed)]

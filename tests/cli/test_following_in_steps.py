@@ -1,4 +1,4 @@
-"""`show -f` with a fake clock and a fake watcher: what it prints after each change of the files, wait by wait."""
+"""`show -f` with a fake clock and a fake watcher: what it prints after each change of the files, one wait at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ocmlview next`: the debug-only rule, its forms of output, and its refusals."""
+"""`ocmlview next`: the debug-only rule, its output formats, and its refusals."""
 
 from __future__ import annotations
 

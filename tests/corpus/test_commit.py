@@ -31,7 +31,7 @@ def scanned(runs: Path, target: Path) -> dict[str, int]:
 
 
 def killed(folder: Path, moment: int) -> tuple[Path, int]:
-    """Kill a scan at a moment, or at none if it is 0. Return its tables, and how many moments there were."""
+    """Kill a scan at the moment with this number, or never if it is 0. Return its tables, and the number of moments."""
     place = folder / str(moment)
     place.mkdir()
     result = run_hooked(

@@ -18,7 +18,7 @@ from tests.support.live_program import LONGEST_WAIT
 from tests.support.program import BROKEN, CHAT, ROOT, Result, run
 
 FOLLOWED = "CONTRIBUTING"
-"""The page whose steps another test follows in order."""
+"""The page with steps that another test follows in order."""
 PAGES = [path for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))) if path.stem != FOLLOWED]
 HARMONY = "<|start|>user<|message|>Hello<|end|><|start|>assistant<|channel|>final<|message|>Hi<|return|>"
 

@@ -126,7 +126,7 @@ CONTENTS = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in CHECKED_
 
 
 def checked_array_of(chance: Random) -> bytes:
-    """Return an array of messages whose text the checks examine."""
+    """Return an array of messages with text that the checks examine."""
     roles = chance.choice((ROLES, ROLES[:2], ("system", "user", "assistant")))
     space = chance.choice(("", " ", "\n", chance.choice(SPACES), "\r\n"))
     parts = []

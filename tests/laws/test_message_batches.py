@@ -100,7 +100,7 @@ def thought(chance: Random, trouble: float) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Habits:
-    """What most conversations of a document have in common, as probabilities."""
+    """The properties that most conversations of a document share, as probabilities."""
 
     parts: float
     speaker: float

@@ -175,7 +175,7 @@ SEGMENTS = (
     ("é 東 █│─", True, "? ?? #|-", 0),
     ("e\u0301 ☀\ufe0f.", True, "e ??.", 0),
 )
-"""Texts, whether the terminal supports only ASCII, the expected output, and the number of faults counted."""
+"""For each text: whether the terminal is limited to ASCII, the expected output, and the number of counted faults."""
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:

@@ -149,7 +149,7 @@ def test_many_random_rows_read_the_same_as_columns(part: int, monkeypatch: pytes
 
 
 COLUMNS = frozenset(format.name for format in record_formats() if can_be_columns(format))
-"""The formats whose records may be columns."""
+"""The formats with records that may be written as columns."""
 
 
 def sessions() -> list[Sample]:
@@ -172,7 +172,7 @@ def lines_of(*rows: dict[str, Any]) -> bytes:
 
 
 def with_texts() -> bytes:
-    """Return rows of each kind, among them those with every text that may decide how a row is read."""
+    """Return rows of each kind, including rows with every text that may affect how a row is read."""
     rows: list[dict[str, Any]] = []
     for at, one in enumerate(("Hello", *TEXTS[::3], *PROMPTS, "<think>a</think>b", "analysis")):
         asked = {"role": "user", "content": f"Hi {at}"}

@@ -249,7 +249,7 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def given(text: str) -> bytes:
-    """Return a training row whose tools are a string."""
+    """Return a training row with its tools in a string."""
     return json.dumps({"tools": text, "prompt": "Hi", "completion": "Yes"}).encode() + b"\n"
 
 

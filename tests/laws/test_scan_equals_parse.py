@@ -236,7 +236,7 @@ MIXED = b'<|start|>assistant<|channel|>final<|message|>{"tool_calls": [{}]}<|end
 
 
 def calls_by_chance(chance: Random) -> bytes:
-    """Return calls and replies whose ids repeat, are missing, come late, and are cancelled."""
+    """Return calls and replies, some of which have repeated ids or none, come late, or are cancelled."""
     parts = [HEADER, *([DECLARED] if chance.random() < 0.5 else []), USER]
     usual = chance.random()
     for _ in range(chance.randrange(40)):

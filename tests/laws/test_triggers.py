@@ -168,7 +168,7 @@ def surrounded(filler: bytes, size: int) -> list[Surrounded]:
 
 
 def missed(filler: bytes, size: int, checks: Sequence[Check]) -> Iterator[str]:
-    """Yield the examples whose diagnostics differ when plain messages surround them."""
+    """Yield the examples that have other diagnostics when plain messages surround them."""
     for example in surrounded(filler, size):
         found = scanned(example.text, example.format, checks)
         if [one for one in found if one.code != "W-HEADER-MISSING"] != example.alone:

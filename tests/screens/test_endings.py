@@ -66,7 +66,7 @@ sys.exit(run_app(sys.argv[1:], ViewOptions()))
 """
 """Code that continues the program while it holds the lock of its output."""
 TAKEN = b"\x1b[?2004h"
-"""What the program writes once it has taken the terminal and reads keys."""
+"""The output that shows that the program has taken the terminal and reads keys."""
 
 pytestmark = pytest.mark.slow
 

@@ -47,7 +47,7 @@ def opened(tmp_path: Path, tail: str = "", revealed: frozenset[Reveal] = frozens
 
 
 async def end_of(pilot: Pilot[int]) -> FileEndScreen:
-    """Press the key for the end and wait for the screen. Nothing is read before it is there."""
+    """Press the key for the end and wait for the screen. Nothing is read until it appears."""
     await until(lambda: len(view(pilot).session.rows) > 3)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(reading.ReadWorker, "_read_some", lambda worker, size: None)

@@ -252,7 +252,7 @@ async def test_a_switch_of_the_level_builds_the_blocks_once(monkeypatch: pytest.
 
 
 def call_soon(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    """Let the screen run the next callbacks before the layout, as on a busy machine."""
+    """Make the screen run the next callbacks before the layout, as on a busy machine."""
     later = Screen._invoke_later
     early: list[object] = []
 

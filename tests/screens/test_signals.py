@@ -20,10 +20,10 @@ from viewer.held_screen import FATAL
 from viewer.signals import RESTORE
 
 STARTS = [["samples/tour.ocml"], ["-d", "samples/tour.ocml"], ["-f", "samples/tour.ocml"]]
-"""Starts with a first page before the app is loaded, and without one."""
+"""Arguments with which a first page appears before the app is loaded, and others without one."""
 READY = b"Quit"
 LONGEST_START, LONGEST_END = 1.8, 0.5
-"""The parts of the start and of the end, in seconds, from which a moment is chosen."""
+"""How many seconds of the start and of the end a random moment may come from."""
 MOMENTS = 50
 
 pytestmark = pytest.mark.slow

@@ -141,7 +141,7 @@ PRESSED = (
 
 async def walk_through_sizes(file: Path, seed: int, steps: int) -> None:
     """Press random keys between random resizes. Nothing is cut off or revealed, the cursor keeps its message and row,
-    and the screen equals one that is drawn from nothing."""
+    and the screen equals one that is drawn from scratch."""
     chance = Random(seed)
     done: list[object] = [(120, 40)]
     async with running(file) as pilot:

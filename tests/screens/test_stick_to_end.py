@@ -19,7 +19,7 @@ END = (9, 0)
 
 
 class FakeViewport:
-    """A pane whose last line is visible at `END`."""
+    """A pane that shows its last line at the scroll position `END`."""
 
     def __init__(self) -> None:
         self.cursor = NOWHERE

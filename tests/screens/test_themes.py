@@ -24,7 +24,7 @@ from viewer.resources import bundled
 from viewer.tui.themes.textual_theme import textual_theme
 
 FIXED = ["colorblind", "contrast", "dark", "ember", "heather", "light"]
-"""Themes whose colors do not depend on the terminal."""
+"""Themes with colors that do not depend on the terminal."""
 COLORED = ["ansi", *FIXED]
 ALL = [*COLORED, "plain"]
 XTERM_COLORS = """
@@ -91,7 +91,7 @@ def test_the_bundled_themes_are_listed() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_bundled_theme_sets_every_color_and_is_readable(name: str) -> None:
-    """Text has the contrast of WCAG AA, lines have enough of it, and roles have distinct colors."""
+    """Text meets the contrast of WCAG AA, strokes have a contrast of at least 3, and roles have distinct colors."""
     file, theme = read_theme(bundled("themes", f"{name}.yaml").read_text("utf-8"), name), load_theme(name)
     assert set(file.colors) == set(COLORS)
     assert set(file.looks) | set(DERIVED) == set(StyleRole)
@@ -217,7 +217,7 @@ SCREENS = {
 
 @pytest.mark.parametrize("each_of", [pytest.param(1, marks=pytest.mark.lab), pytest.param(10, marks=pytest.mark.slow)])
 async def test_every_word_on_every_screen_is_readable_in_every_theme(each_of: int) -> None:
-    """Look at each screen in every theme, or only in every tenth one, another one each time."""
+    """Check each screen in every theme, or only in every tenth one, starting with a different one for each screen."""
     weak: dict[tuple[str, str], set[str]] = {}
     async with running(size=ROOMY) as pilot:
         themes = pilot.app.themes  # type: ignore[attr-defined]
@@ -236,7 +236,7 @@ async def test_every_word_on_every_screen_is_readable_in_every_theme(each_of: in
 
 
 def _is_weak(text: str, style: Style | None) -> bool:
-    """True if the text has letters or digits, and less contrast than WCAG AA asks for."""
+    """True if the text has letters or digits, and less contrast than WCAG AA requires."""
     return any(map(str.isalnum, text)) and _is_faint(style)
 
 

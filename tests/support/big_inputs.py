@@ -35,7 +35,8 @@ class BigInput(NamedTuple):
 
 
 def big_input(small: bytes, size: int = BIG, *, filler: bytes = PLAIN, before: int | None = None) -> BigInput | None:
-    """Surround the messages of a transcript with copies of `filler`. Return None if it begins with anything else.
+    """Surround the messages of a transcript with copies of `filler`. Return None if there is no
+    message, or if a control token comes before the first one.
 
     Nothing is appended after an incomplete message, or after calls, which may still get a reply. `before` is the number
     of copies before the first message, half of all by default."""

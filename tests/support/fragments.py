@@ -240,7 +240,7 @@ def text_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def stripped_documents(draw: st.DrawFn) -> Document:
-    """Return Harmony whose tokens a decoder dropped, perhaps not all of them."""
+    """Return Harmony text from which a decoder dropped tokens, perhaps not all of them."""
     words = ["analysis", "assistant", "final", "commentary", "Hi", " ", "\n", "assistantfinal", "assistantanalysis"]
     text = b"analysis" + draw(_joined(_picked(words), 6)) + b"assistantfinal"
     return text + draw(_joined(_picked(words, ["<|end|>", "<|start|>user<|message|>a", "<|sta"]), 5)), "harmony"

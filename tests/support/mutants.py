@@ -88,8 +88,8 @@ def unchanged(module: str) -> Mutant:
 
 
 def mutants(module: str) -> list[Mutant]:
-    """Return mutants of a module: every condition negated, dropped and forced; every table row and every part of a sum
-    left out."""
+    """Return mutants of a module: every condition negated, dropped and forced; every table row, and each side of every
+    `|`, left out."""
     tree = _tree(module)
     slots = dict(_slots(tree))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]

@@ -1,4 +1,4 @@
-"""The expected result of each step of the programs for records: that of the pattern that it equals."""
+"""Expected results of the steps of record programs, computed with equivalent patterns."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def hostile(chance: random.Random) -> bytes:
 
 
 def in_strings() -> Iterator[bytes]:
-    """Yield each part, also in strings and in lists."""
+    """Yield each part, both alone and in strings and lists."""
     for part in PARTS:
         yield from map(str.encode, (part, f'"{part}"', f'"an{part}{part}"', f"[{part}, {part}]", f"[1,{part}1]x"))
     for count in (31, 32, 33, 34):
@@ -69,7 +69,7 @@ def cut(text: bytes) -> memoryview:
 
 
 def assert_steps(text: bytes) -> int:
-    """Check each step wherever it may begin. Return the number of matches."""
+    """Check each step at every offset. Return the number of matches."""
     native, count, data = accelerator(), 0, cut(text)
     for kind, pattern in PATTERNS.items():
         match = re.compile(pattern, re.DOTALL).match
@@ -124,7 +124,7 @@ def flags_of(source: bytes) -> int:
 
 
 def last_spelled(found: re.Match[bytes]) -> tuple[int, int]:
-    """Return where the last escape is that may spell any character."""
+    """Return the span of the last escape that may spell any character."""
     return found.span(2)
 
 

@@ -99,7 +99,7 @@ def assert_defined(data: bytes) -> None:
 
 
 def assert_headers(data: bytes, table: np.ndarray[tuple[int], np.dtype]) -> None:
-    """Check that call ids match the pattern, and that headers have the same kind exactly if all other words are
+    """Check that call ids match the pattern, and that headers have the same kind if and only if all other words are
     equal."""
     kinds: dict[object, int] = {}
     for row in table:
@@ -230,7 +230,7 @@ def assert_counts(data: bytes | memoryview, cuts: list[int], byte: int) -> None:
 
 
 def assert_faults(bodies: list[bytes], schema: Schema) -> int:
-    """Check that objects have the faults that Python finds in them. Return the number of objects without doubt.
+    """Check that objects have the faults that Python finds in them. Return the number of objects that are not doubtful.
 
     Calls with a deadline are left out, because their arguments are never checked as columns."""
     columns, schematic = SchemaColumns(), Schematic(schema)

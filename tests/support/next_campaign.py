@@ -40,7 +40,7 @@ _TOOLS = ("functions.lookup", "functions.sky_2", "browser.search", "python")
 
 
 def conversation(chance: Random) -> list[Message]:
-    """Return a conversation whose bodies are all different."""
+    """Return a conversation in which all bodies are different."""
     messages: list[Message] = []
     if chance.random() < 0.4:
         messages.append({"role": "system", "text": "You are a model.\n\nReasoning: low"})
@@ -273,7 +273,7 @@ def _chat_call(message: Message) -> dict[str, Any]:
 
 
 def as_vllm_messages(chat: Chat) -> list[Message]:
-    """Return the Harmony messages that vLLM's chat server makes of chat messages, without instructions and stale
+    """Return the Harmony messages that vLLM's chat server makes from chat messages, without instructions and stale
     analysis."""
     messages = [made for each in chat if each["role"] != "developer" for made in _vllm_messages(each)]
     return [messages[number - 1] for number in kept(messages, "last-final")]

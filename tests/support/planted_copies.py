@@ -297,6 +297,6 @@ def rare(chance: Random) -> str:
 
 
 def meta_rate(language: str) -> float:
-    """Return the share of ordinary sentences with wording of reasoning."""
+    """Return the share of ordinary sentences that contain reasoning-like wording."""
     found = [text for text in texts(language) if META.search(text)]
     return len(found) / len(texts(language))

@@ -44,7 +44,7 @@ PRINTED: dict[str, list[list[str]]] = {
 }
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"serve", "explain", "formats", "sessions", "themes", "config", "completion", "demo", "tap"}
-"""Commands whose output does not depend on transcripts."""
+"""Commands with output that does not depend on transcripts."""
 OF_CORPORA = {"scan", "sql", "browse"}
 """Commands that write and read tables. `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""
 

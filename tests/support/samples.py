@@ -22,8 +22,8 @@ KNOWN_TOO_LATE = {
     "broken/W-COPY-DIFFERS.jsonl",
     "valid/responses-stream/corrected-text.sse",
 }
-"""Samples whose result no reader can know in time: an unmatched end mark makes the text before it a thought, or a final
-text replaces its deltas."""
+"""Samples with a result that no reader can know in time: an unmatched end mark makes the text before it a thought, or a
+final text replaces its deltas."""
 
 _ASKED = re.compile(r"\.as-([a-z-]+(?:-[0-9]\.[0-9x])?)$")
 _BROKEN = re.compile(r"([EWI]-[A-Z0-9-]+)(?:-([a-z0-9-]+))?(?:\.\d+)?(?:\.as-.*)?")
@@ -99,7 +99,7 @@ class Sample:
 
     @property
     def told(self) -> tuple[str, str | None]:
-        """The code and reason after which a broken sample is named."""
+        """The code and reason in the name of a broken sample."""
         found = _BROKEN.fullmatch(self.base)
         assert found, self.name
         return found[1], found[2]

@@ -212,7 +212,7 @@ class Walk:
     is_costly: bool = False
     """True if `make test` draws only the smallest size."""
     sessions: bool = False
-    """True to list the sessions of a home folder instead of opening a file."""
+    """True if the walk lists the sessions of a home folder instead of opening a file."""
 
 
 FOLLOW = ViewOptions(follow=True)
@@ -453,7 +453,7 @@ def _refusing(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _halting(read: Callable[[Document, int], None], goes_on: Callable[[Document], bool]) -> Callable[..., None]:
-    """Return a reader that stops after its first step or, if it goes on, at the end of the input."""
+    """Return a reader that stops after its first step or, if it continues, at the end of the input."""
 
     def halt(document: Document, size: int) -> None:
         if not document.size or (goes_on(document) and not document.is_read):

@@ -93,7 +93,7 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
 
 
 def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_]:
-    """Return a mask of the messages whose text equals the bytes of the body."""
+    """Return a mask of the messages with text that equals the bytes of the body."""
     index = checker.index
     is_verbatim = np.frombuffer(index.verbatim(first, first + len(batch) - 1), bool)
     others = np.flatnonzero(~is_verbatim)

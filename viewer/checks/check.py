@@ -24,7 +24,7 @@ match may cross the end of a body."""
 
 
 class Scope(Enum):
-    """What a check needs in order to run."""
+    """The data that a check needs."""
 
     MESSAGE = "message"
     """Only the message itself."""

@@ -32,7 +32,7 @@ _CONSTRAINT = b"<|constrain|>"
 _DEADLINE = b"deadline_ms"
 _BRACE = ord("{")
 _MAY_BEGIN = b" \\"
-"""The first bytes of strings whose text may begin with whitespace or an escaped brace."""
+"""The first bytes of strings that may, once decoded, begin with whitespace or an escaped brace."""
 _MAY_BEGIN_OBJECT = lazy_regex(rb"(?>[ ]|\\[nrt])*+(?:\{|\\u)")
 """A pattern that matches the start of any string, without its quote, whose text begins with whitespace and a brace, and
 of some other strings."""
@@ -109,7 +109,7 @@ class _Rows:
         """The masks for bodies that are labels of encrypted data, by header key and size."""
         body_starts, body_ends = index.bodies(first, last)
         self._irregular = {number - first for number in index.irregular(first, last)}
-        """The indices of the messages whose bodies are not one run of bytes. These messages are checked one by one."""
+        """The indices of the messages with bodies that are not one run of bytes. These are checked one by one."""
         irregular = sorted(self._irregular)
         for row in irregular:
             body_starts[row] = body_ends[row] = body_ends[row - 1] if row else base

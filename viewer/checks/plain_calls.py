@@ -162,8 +162,8 @@ def kind_code(kind: PlainKind | None, example: Message) -> int:
 def read_objects(
     texts: Iterable[bytes], members: Iterable[int], are_calls: Iterable[bool], types: Iterable[ArgumentTypes | None]
 ) -> tuple[bytes, list[dict[str, object] | None]]:
-    """Return the flags of JSON bodies, 0 for a body that is no object or repeats a key; and their values, None for
-    those that were not decoded.
+    """Return the flags of JSON bodies, 0 for a body that is not an object or repeats a key; and their values, None
+    for those that were not decoded.
 
     `members` contains the maximum number of members of each body, negative if it is uncertain. `types` contains the
     types of the arguments of each call."""

@@ -228,8 +228,8 @@ def _places_that_may_hide(bodies: Bodies) -> set[int]:
 
 
 def _search_led(lead: bytes, pattern: re.Pattern[bytes]) -> Callable[[bytes, int], int]:
-    """Return a search function for a pattern whose matches all begin with `lead`. If that byte is rare, searching for
-    it first is faster."""
+    """Return a search function for a pattern that matches only text beginning with `lead`. If that byte is rare,
+    searching for it first is faster."""
 
     def find(data: bytes, at: int) -> int:
         for _ in range(MOST_LEADS):

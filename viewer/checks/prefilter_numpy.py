@@ -282,7 +282,7 @@ class NativeSigns:
 
 
 class FoundSigns(Struct, frozen=True):
-    """What the accelerator found in a batch."""
+    """The accelerator's results for a batch."""
 
     bit_of: dict[int, int]
     bits: NDArray[np.uint32]

@@ -49,7 +49,7 @@ Taken = Callable[[], None]
 
 
 class FirstPageRequest(Struct, frozen=True):
-    """What the first page shows, and how."""
+    """A request for the first page: the file, and the options that affect how it is read and shown."""
 
     path: str
     audience: Audience

@@ -208,7 +208,7 @@ class ViewRequest(Struct, frozen=True):
     compared: str = ""
     """The file to compare with the first one."""
     merges: bool = False
-    """True to show all files as one, ordered by time."""
+    """True if all files are shown as one, ordered by time."""
     replay: ReplayRequest | None = None
     """The replay to open on top of the file."""
     times: str = ""

@@ -62,13 +62,13 @@ class Columns(Protocol):
         """Return the smaller and the larger value of each pair."""
 
     def where(self, column: Column, values: Set[int], first: int, last: int) -> Column:
-        """Return the rows of a range whose value is in the set."""
+        """Return the rows of a range with a value that is in the set."""
 
     def mask(self, ids: Column, allowed: bytes | bytearray, first: int, last: int) -> bytearray:
         """Return a mask: for each row in the range, the byte of `allowed` at the row's ID."""
 
     def select(self, mask: bytearray, base: int) -> Column:
-        """Return the rows whose flag is set. The first flag belongs to row `base`."""
+        """Return the rows with a set flag. The first flag belongs to row `base`."""
 
     def count_by(self, column: Column, rows: Column | None) -> dict[int, int]:
         """Return how often each value occurs in these rows, or in all rows if `rows` is None."""

@@ -27,7 +27,7 @@ CHANGED, MISSING = "changed since the scan", "no longer there"
 
 
 class Kind(Enum):
-    """What a list contains."""
+    """The content of a list."""
 
     PROBLEMS = "problems"
     FILES = "files"

@@ -47,7 +47,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "call": ("nullif(m.call_id, '')", "nullif(c.call_id, '')"),
     "state": ("c.state",),
 }
-"""The SQL expressions for each field whose values are names or words."""
+"""The SQL expressions for each field that has names or words as values."""
 _NUMBERS = {
     "msg": "m.message",
     "turn": "m.turn",

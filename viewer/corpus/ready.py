@@ -25,7 +25,7 @@ class Query(Struct, frozen=True):
     title: str
     text: str
     needs: str = ""
-    """What the tables must contain: `tool`, `all`, `leaks`, or `content`; empty if any tables will do."""
+    """The content that the tables must have: `tool`, `all`, `leaks`, or `content`; empty if any tables will do."""
     parameters: dict[str, str] = {}
     """The parameters of the query with their default values. A parameter with an empty default is required."""
 

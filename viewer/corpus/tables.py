@@ -130,7 +130,7 @@ OF_FILES = ("messages", "calls", "diagnostics")
 
 
 class Contents(Struct, frozen=True):
-    """What the tables of a directory contain, and for which audience. A scan with other settings needs its own
+    """The content of the tables of a directory, and their audience. A scan with other settings needs its own
     directory."""
 
     reveal: tuple[str, ...] = ()

@@ -144,7 +144,7 @@ def no_calls() -> CallView:
 
 
 def sees_both_ends(link: CallLink, cache: VisibilityCache) -> bool:
-    """True if the messages of the call and of its reply are shown, as far as they exist."""
+    """True if the messages of the call and of its reply are shown. If one of them is missing, the other one decides."""
     ends = [number for number in (link.call, link.reply) if number is not None]
     return bool(ends) and all(map(cache.sees, ends))
 

@@ -361,7 +361,7 @@ class Deadlines:
         """The time at which each pending call is due, by row."""
         self._overdue: dict[int, Overdue] = {}
         self.revised: list[int] = []
-        """The rows of the diagnostics whose reasons changed, in the order of the changes."""
+        """The rows of the diagnostics with changed reasons, in the order of the changes."""
         calls.take_answered()
 
     def watch(self, now: float, *, live: bool) -> None:
@@ -407,7 +407,7 @@ class Deadlines:
         calls.set_late(row, calls.call(row), delay)
 
     def expire(self, now: float) -> bool:
-        """Report the pending calls whose deadline has passed. Return True if any deadline has passed."""
+        """Report the pending calls that have missed their deadline. Return True if any deadline has passed."""
         calls = self._calls
         over = [row for row, due in self._due.items() if due < now]
         for row in over:

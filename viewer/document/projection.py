@@ -78,7 +78,7 @@ _Texts = tuple[str, str | None] | None
 
 
 class Projection(Struct, frozen=True):
-    """What an audience may see of a document. Hidden content cannot be reached through a projection."""
+    """The parts of a document that an audience may see. Hidden content cannot be reached through a projection."""
 
     audience: Audience
     _analysis: Analysis
@@ -378,7 +378,7 @@ class Projection(Struct, frozen=True):
         return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
 
     def users(self) -> VisibilityCache:
-        """Return a lookup of the messages whose role is `user` for this audience."""
+        """Return a lookup of the messages that have the role `user` for this audience."""
         return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
 
     def visibility(self) -> VisibilityCache:

@@ -22,7 +22,7 @@ from viewer.model.visibility import Audience, Pane, Reveal, is_listed_call, is_l
 
 
 class RowKind(Enum):
-    """The kind of a row."""
+    """The kinds of rows in a view: single messages, calls, stray text, and runs of messages."""
 
     MESSAGE = 0
     HIDDEN = 1

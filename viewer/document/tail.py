@@ -61,7 +61,7 @@ class Tail:
             yield self.projection.item(self._rows, row)
 
     def open_message(self) -> ShownMessage | None:
-        """Return the next message, as far as it has arrived; None unless it is open and shown."""
+        """Return the part of the next message that has arrived; None unless the message is open and shown."""
         rows, row = self._rows, self._next
         if row >= len(rows) or rows.kind(row) is not RowKind.MESSAGE or rows.value(row) != rows.settled_number + 1:
             return None

@@ -25,7 +25,7 @@ class ShownTranscript(Struct, frozen=True):
 
 
 class Boundary(Struct, frozen=True):
-    """What an audience sees at the start of a transcript."""
+    """The start of a transcript, as an audience sees it."""
 
     transcript: ShownTranscript
     count: int = 0
@@ -84,7 +84,7 @@ class MessageText(Struct, frozen=True, gc=False):
     transcript: int
     turn: int
     kind: int
-    """A number shared by all messages whose headers are equal, ignoring call IDs."""
+    """A number shared by all messages with equal headers, ignoring call IDs."""
     call_id: str | None
     body: str
 
@@ -97,13 +97,13 @@ class Layout(Struct, frozen=True):
     examples: Mapping[int, Header]
     """The header of each kind, without the attribute values that differ between its messages."""
     alike: Set[int]
-    """The kinds whose messages agree in all attribute values."""
+    """The kinds of messages that agree in all attribute values."""
     shown: Set[int]
     """The kinds that the safe view shows."""
     whole: Set[int]
-    """The kinds whose bodies are single runs of bytes and do not grow."""
+    """The kinds of messages with bodies that are single runs of bytes and do not grow."""
     escaped: Set[int]
-    """The kinds whose bodies may have escapes."""
+    """The kinds of messages with bodies that may have escapes."""
     verbatim: bytearray
     """A mask of the messages whose bodies are known to have no escapes."""
     bounds: Callable[[int, int], tuple[Column, Column]]
@@ -238,7 +238,7 @@ class MessagePlaces(Struct, frozen=True):
     lines: list[int]
     call_ids: list[str | None]
     values: set[int]
-    """The indices of the messages whose body is a JSON value."""
+    """The indices of the messages with a JSON value as their body."""
 
 
 class ShownCall(Struct, frozen=True, gc=False):
@@ -271,7 +271,7 @@ class Skipped(Struct, frozen=True):
     turns: int = 0
     lines: int = 0
     codes: frozenset[str] = frozenset()
-    """The codes whose diagnostics are no longer kept, because there are too many."""
+    """The codes of which no more diagnostics are kept, because there are too many."""
     transcripts: int = 0
     """The number of transcripts before the one in which reading begins, in the audience's numbering."""
     columns: int = 0

@@ -28,7 +28,7 @@ def joined(*words: tuple[str, ...]) -> tuple[str, ...]:
 
 _USER_PLACES = ("user", "users", "end_user", "customer", "client", "human")
 _PLACES = (*_USER_PLACES, "ui", "chat", "transcript", "view", "frontend", "conversation")
-"""Who may see text, or where it may be displayed."""
+"""Words for people who may see text, or for places where it may be displayed. They include the user."""
 _THOUGHTS = (
     *("thought", "thoughts", "thinking", "reasoning", "analysis", "scratchpad", "cot", "chain_of_thought"),
     *("reflection", "monologue", "inner_monologue", "internal_monologue", "inner_thought", "inner_thoughts"),

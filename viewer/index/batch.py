@@ -29,9 +29,9 @@ class MessageBatch(Struct, frozen=True):
     """The end of each call ID in `id_text`."""
     id_text: bytes
     noted: Column
-    """The positions of messages whose header or stop token needs a diagnostic."""
+    """The positions of messages with a header or stop token that needs a diagnostic."""
     escaped: Column
-    """The positions of messages whose text differs from the bytes of the body."""
+    """The positions of messages with text that differs from the bytes of the body."""
 
     def __len__(self) -> int:
         return len(self.starts)

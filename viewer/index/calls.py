@@ -138,7 +138,7 @@ class CallLedger:
         self._delays: dict[int, int] = {}
         """Milliseconds from the deadline to the reply, by the message of the diagnostic."""
         self.relinked = array("I")
-        """Rows whose reply was replaced, once per replacement."""
+        """Rows in which the reply was replaced, once per replacement."""
         self._answered: list[int] | None = None
         """If set, collects the rows of calls as they get replies."""
         self.overdue: set[int] = set()

@@ -146,7 +146,7 @@ class MessageIndex:
                     yield number
 
     def irregular_pieces(self, number: int) -> Sequence[Piece]:
-        """Return the pieces of a message whose body is not one run of bytes."""
+        """Return the pieces of a body that is not one run of bytes."""
         return self._pieces[number - 1]
 
     def has_string(self, kind: int) -> bool:

@@ -33,7 +33,7 @@ _USUAL_RECIPIENTS = (None, "user", "assistant")
 
 
 class Spelling(Struct, frozen=True, gc=False):
-    """Which differences in spelling matter."""
+    """The differences in spelling that matter."""
 
     strict: bool = False
     """True if every difference in the spelling of a header matters."""

@@ -296,7 +296,7 @@ class _Sheet:
         self._bytes, self._tokens = array("Q"), array("Q")
         self.changed: list[Change] = []
         self.ambiguous: set[int] = set()
-        """The messages whose body contains control tokens as text."""
+        """The messages with control tokens as text in their bodies."""
         self._sets = {each.tobytes(): frozenset(each) for each in columns}
         self._hashes = {key: sha256() for key in self._sets}
         self._end_bytes = self._end_tokens = 0

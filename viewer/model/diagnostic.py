@@ -55,7 +55,7 @@ class Rule(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """A diagnostic whose message has no number yet."""
+    """A diagnostic for a message that has no number yet."""
 
     rule: Rule
     reason: str | None

@@ -154,7 +154,7 @@ class ClosedBatch(Struct):
     """The indices of the messages with a call ID."""
     ids: list[str] = field(default_factory=list)
     value_rows: array[int] = field(default_factory=lambda: array("I"))
-    """The indices of the messages whose header lacks values."""
+    """The indices of the messages with headers that lack values."""
     values: list[str] = field(default_factory=list)
     """The missing values of each message in `value_rows`, on separate lines."""
     time_rows: array[int] = field(default_factory=lambda: array("I"))

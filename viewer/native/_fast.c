@@ -1,7 +1,7 @@
 /* Native accelerator: search whole blocks for signs and frames, and check JSON. It returns columns and decides nothing.
 
-   Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works. Those of
-   hash tables keep it, because they take no longer than that.
+   Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works. Functions
+   for hash tables keep the lock, because releasing it takes as long as their work.
    All offsets are int64_t, every allocation is checked, and nothing recurses. */
 
 #define PY_SSIZE_T_CLEAN
@@ -113,8 +113,8 @@ typedef int64_t (*Kernel)(const uint8_t *data, int64_t at, int64_t limit, const 
 
 struct Signs;
 
-/* Return a bit for each of 64 bytes that may begin a sign, and set `is_doubtful` if they may not be UTF-8. Three bytes
-   before them and two after them can be read. */
+/* Return 64 bits, one for each byte that may begin a sign, and set `is_doubtful` if the bytes may be ill-formed UTF-8.
+   Three bytes before them and two after them can be read. */
 typedef uint64_t (*Look)(const struct Signs *signs, const uint8_t *at, int *is_doubtful);
 
 /* Compilers turn the inner loop over pairs into vector instructions. */
@@ -422,20 +422,20 @@ typedef struct {
     uint8_t folds, length, text[LONGEST_LITERAL]; /* in lower case if `folds` */
 } Literal;
 
-typedef struct { int64_t start, body, end; } Message; /* where a message and its body start, and where the body ends */
+typedef struct { int64_t start, body, end; } Message; /* the starts of a message and its body, and the body's end */
 
 #define SPELLINGS 512 /* bytes of flags for the low bits of the second and third byte of a character */
 
-/* Which bytes may begin a sign, and which bytes may follow them. A bit stands for a bucket of signs. */
+/* The bytes that may begin a sign, and those that may follow them. Each bit represents a bucket of signs. */
 typedef struct {
     uint8_t of[256];          /* the buckets of each byte */
-    uint8_t low[16], high[16]; /* the same for each half of a byte, which may find more */
+    uint8_t low[16], high[16]; /* the buckets of each half of a byte: a superset */
 } Buckets;
 
 #define MARKS 3 /* the number of bytes of a literal that are compared at once */
 #define MOST_CHAINS 1024
 
-/* What to find, and where. */
+/* A search: the data, and the signs to find. */
 typedef struct Signs {
     const uint8_t *data;
     int64_t size, count, literal_count, lead_count;
@@ -506,8 +506,8 @@ static int character_length(const uint8_t *at, const uint8_t *end) {
 
 static inline int is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-/* Find what is not UTF-8 between two offsets, in a character that was cut right before the first one, and in the rest
-   of one that begins before the last one. */
+/* Check that characters are UTF-8: those between two offsets, including one that is cut at the first offset, and the
+   rest of one that crosses the last offset. */
 static void check_characters(Signs *signs, int64_t row, int64_t first, int64_t last) {
     const uint8_t *data = signs->data, *end = data + signs->size;
     int64_t cut = first > 3 ? first - 3 : 0, at = cut;
@@ -565,7 +565,7 @@ static int is_in_emoji(const Signs *signs, int64_t place) {
     return is_pictograph(signs, is_color ? code_before(at - 4) : before);
 }
 
-/* Note what begins at a byte. */
+/* Record the signs that begin at a byte. */
 static int note_signs(Signs *signs, int64_t row, int64_t at) {
     const uint8_t *data = signs->data, byte = data[at];
     const Message *message = signs->messages + row;
@@ -620,8 +620,9 @@ AVX2 INLINE uint32_t look32(const Signs *signs, const uint8_t *at) {
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(any, _mm256_setzero_si256()));
 }
 
-/* What two bytes in a row may be wrong about, by Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per
-   Byte" (2020): each table has the faults that a half of the first byte, or the high half of the second one, allows. */
+/* The possible faults of two consecutive bytes, after Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction
+   Per Byte" (2020). Each table lists the faults that are possible given one half of the first byte, or the high half of
+   the second. */
 enum { SHORT = 1, LONG = 2, OVERLONG_3 = 4, LARGE = 8, SURROGATE = 16, OVERLONG_2 = 32, LARGE_4 = 64, TWO = 128 };
 #define ANY_FIRST (SHORT | LONG | TWO)
 #define BEYOND (ANY_FIRST | LARGE | LARGE_4)
@@ -676,8 +677,8 @@ static void add_bucket(Buckets *buckets, int byte, int bucket) {
     buckets->high[byte >> 4] |= (uint8_t)(1 << bucket);
 }
 
-/* Return a bucket for a literal. The bytes of a bucket should share halves, because it finds all their combinations.
-   Most literals begin with `<`. */
+/* Return a bucket for a literal. The literals of a bucket should share half bytes, because the bucket matches all
+   combinations of these. Most literals begin with `<`. */
 static int bucket_of(const Literal *literal) {
     uint8_t first = literal->text[0], second = literal->length > 1 ? lower(literal->text[1]) : 0;
     if (first == '<') return second == '/' ? 0 : second > 'z' ? 1 : second < 'a' ? 1 : second <= 'm' ? 2 : 3;
@@ -1012,8 +1013,8 @@ static int is_word(const Key *key, const char *word) {
     return key->length == strlen(word) && !memcmp(key->text, word, key->length);
 }
 
-/* What a flat schema allows for a value. Python writes these 32 bytes. `others` and `items` are numbers of parts, or
-   ANYTHING, or NOTHING. */
+/* The values that a part of a flat schema allows. Python writes these 32 bytes. `others` and `items` are numbers of
+   parts, or ANYTHING, or NOTHING. */
 typedef struct {
     int32_t kinds;       /* a bit for each kind in `Kind` */
     int32_t first, last; /* the names of its members */
@@ -1077,7 +1078,7 @@ typedef struct { int64_t row, reason, start, end; } Fault;
 
 #define MOST_FAULTS 256 /* of one object */
 
-/* What is known about how an object fits its schema. Once `is_doubtful` is set, faults may be wrong. */
+/* The result of comparing an object with its schema. Once `is_doubtful` is set, faults may be wrong. */
 typedef struct {
     const Schemas *schemas;
     const uint8_t *data;
@@ -1095,7 +1096,7 @@ static void add_fault(Fitting *fitting, int reason, const uint8_t *start, const 
         fitting->is_doubtful = 1;
 }
 
-/* Return why a value does not fit a part. `end` is the end of a string or scalar; `has_escape` concerns a string. */
+/* Return why a value does not fit a part. `end` is the end of a string or scalar; `has_escape` applies to strings. */
 static int judge_value(Fitting *fitting, int32_t number, const uint8_t *at, const uint8_t *end, int has_escape) {
     if (number < 0) return number == NOTHING ? WRONG_TYPE : NONE;
     const Part *part = fitting->schemas->parts + number;
@@ -1110,8 +1111,8 @@ static int judge_value(Fitting *fitting, int32_t number, const uint8_t *at, cons
     return *at == '"' && find_name(fitting->schemas, part->first_word, part->last_word, &word) ? NONE : NOT_IN_ENUM;
 }
 
-/* Check UTF-8 that should be one JSON object without repeated keys. Anything doubtful is not plain. `fitting` lists
-   where it does not fit the part. */
+/* Check UTF-8 that should be one JSON object without repeated keys. Anything doubtful is not plain. `fitting`
+   collects the faults relative to the part. */
 static uint8_t flags_of_object(const uint8_t *at, const uint8_t *end, Fitting *fitting, int32_t part) {
     enum { VALUE, FIRST, NEXT, AFTER } state = VALUE; /* `FIRST` may be a closing bracket, `NEXT` follows a comma */
     Key keys[MOST_KEYS];

@@ -13,11 +13,11 @@ enum Step {
     TEXT,    /* a nonempty string as a group, and its last escape that may spell any character as another group */
     ID,      /* an ASCII string without escapes, with its quotes */
     NAME,    /* the name of a tool or a speaker */
-    WORDS,   /* text that decides nothing, without quotes */
+    WORDS,   /* text that does not affect reading, without quotes */
     SHORT_NUMBER,
-    ANY,     /* a value that decides nothing */
+    ANY,     /* a value that does not affect reading */
     LIST,    /* a short list of such values */
-    SCALAR,  /* a value that is no object or list */
+    SCALAR,  /* a value other than an object or a list */
     SCALARS, /* a list of such values */
     SPACE,   /* any whitespace */
     ITEM,    /* a message of a known shape */
@@ -52,8 +52,8 @@ static int long_escape(const uint8_t *at, const uint8_t *end, enum Surrogates su
     return half >= 'c' && half <= 'f' ? 12 : 0;
 }
 
-/* Return the end of a valid string, given its opening quote, or NULL. Note its flags, and where its last escape is that
-   may spell any character. */
+/* Return the end of a valid string, given its opening quote, or NULL. Record its flags, and the position of the last
+   escape that may spell any character. */
 static const uint8_t *match_string(const uint8_t *at, const uint8_t *end, enum Surrogates surrogates, uint8_t *flags,
                                    const uint8_t **spelled, int *spelled_length) {
     if (at == end || *at != '"') return NULL;
@@ -124,8 +124,8 @@ static const uint8_t *match_bytes(const uint8_t *at, const uint8_t *end, const v
     return end - at >= length && !memcmp(at, text, (size_t)length) ? at + length : NULL;
 }
 
-/* Return the end of a value that is no object or list, or NULL. `is_plain` excludes strings that may decide
-   something. */
+/* Return the end of a value other than an object or a list, or NULL. `is_plain` excludes strings that may affect
+   reading. */
 static const uint8_t *match_scalar(const uint8_t *at, const uint8_t *end, int is_plain) {
     if (at == end) return NULL;
     if (*at == 't') return match_bytes(at, end, "true", 4);
@@ -142,7 +142,8 @@ static const uint8_t *match_scalar(const uint8_t *at, const uint8_t *end, int is
     return match_bytes(last ? last : at, end, "\"", 1);
 }
 
-/* Return the end of a list of at most `most` such values, or NULL. One or any number of spaces may follow a comma. */
+/* Return the end of a list of at most `most` such values, or NULL. After
+   a comma, `is_plain` allows at most one space; otherwise, any number is allowed. */
 static const uint8_t *match_list(const uint8_t *at, const uint8_t *end, int is_plain, int64_t most) {
     if (!(at = match_bytes(at, end, "[", 1)) || at == end) return NULL;
     if (*at == ']') return at + 1;
@@ -159,11 +160,11 @@ static const uint8_t *match_list(const uint8_t *at, const uint8_t *end, int is_p
 
 /* ---- records ---------------------------------------------------------------------------------------------- */
 
-/* What Python gives: where to begin, how many records to match at most, what to add to offsets, the last shape, the
-   number of shapes, and the maximum length of a message and of a record. */
+/* Arguments from Python: the index at which to begin, the maximum number of records, the number to add to offsets, the
+   last shape, the number of shapes, and the maximum lengths of a message and of a record. */
 typedef struct { int64_t at, most, base, last, shapes, longest_item, longest_record; } Settings;
 
-/* A message that objects of a shape become. Python writes these 24 bytes: the number of the message shape, the groups
+/* One message in an object of a shape. Python writes these 24 bytes: the number of the message shape, the groups
    of the body, the ID, the name, and the tool, and the index of the body among the texts. A group of 0 is absent. */
 typedef struct { int32_t number, body, id, name, tool, text; } Saying;
 
@@ -182,9 +183,9 @@ typedef struct {
     const uint8_t *data, *end;
     Settings settings;
     const uint8_t *programs, *programs_end;
-    const int64_t *starts; /* where each program begins: those of shapes first */
+    const int64_t *starts; /* the start of each program; programs of shapes come first */
     int64_t program_count;
-    int32_t *nexts; /* the shape that followed each shape the last time */
+    int32_t *nexts; /* the shape that last followed each shape */
     const Saying *sayings;
     const int32_t *saying_ends;
     Column columns[COLUMNS];
@@ -218,7 +219,7 @@ static const uint8_t *match_text(Records *records, const uint8_t *at) {
     return add_group(records, GROUPS, at, last) && add_group(records, GROUPS, spelled, spelled_end) ? last : NULL;
 }
 
-/* Match one step that needs nothing but bytes. */
+/* Match a step that only consumes bytes. */
 static const uint8_t *match_step(int step, const uint8_t *at, const uint8_t *end) {
     switch (step) {
     case ID:
@@ -239,7 +240,7 @@ static const uint8_t *match_step(int step, const uint8_t *at, const uint8_t *end
     }
 }
 
-/* Take the bytes that follow a step in a program. */
+/* Read the bytes that follow a step in a program. */
 static const uint8_t *take_bytes(const Records *records, const uint8_t **program, uint32_t *length) {
     const uint8_t *text = *program + sizeof *length;
     if (records->programs_end - *program < (int64_t)sizeof *length) return NULL;
@@ -258,7 +259,7 @@ static const uint8_t *program_at(const Records *records, int64_t number, const u
     return records->programs + first;
 }
 
-/* Match a literal or a step of bytes. Groups are added to a column; `group` is the place where the open one begins. */
+/* Match a literal or a step of bytes. Groups are added to a column; `group` is the start of the open one. */
 static const uint8_t *match_part(Records *records, const uint8_t **program, int column, const uint8_t **group,
                                  const uint8_t *at) {
     uint32_t length;
@@ -275,7 +276,7 @@ static const uint8_t *match_part(Records *records, const uint8_t **program, int 
     }
 }
 
-/* Add the messages of an object. Return 0 if memory is used up, or if a group is not among those of the object. */
+/* Add the messages of an object. Return 0 if memory runs out, or if the object lacks a group. */
 static int add_messages(Records *records, int64_t shape, int64_t start, int64_t end, size_t groups, size_t texts) {
     const int64_t base = records->settings.base, group_count = (int64_t)(records->columns[GROUPS].count - groups);
     const int64_t text_count = (int64_t)(records->columns[TEXTS].count - texts);
@@ -354,7 +355,7 @@ static const uint8_t *match_body(Records *records, const uint8_t *at, enum Surro
     return column_add_offset(records->columns + VALUES, flags) ? last : NULL;
 }
 
-/* Match a record and add it. On failure, rows of other columns may be left to drop. */
+/* Match a record and add it. On failure, the caller must drop rows that were already added to other columns. */
 static const uint8_t *match_record(Records *records, int64_t number, const uint8_t *at) {
     const uint8_t *end, *program = program_at(records, number, &end), *first = at, *group = NULL, *text = NULL;
     uint32_t length = 0;

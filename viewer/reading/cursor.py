@@ -52,7 +52,7 @@ class Window:
         self._line_end, self._searched_to = -1, offset
 
     def text(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets, as far as they are still kept."""
+        """Return the bytes between two offsets that are still kept."""
         return bytes(self.data[start - self.base : end - self.base])
 
     def byte_before(self, offset: int) -> int:

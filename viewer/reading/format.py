@@ -25,11 +25,11 @@ class ReadOptions(Struct, frozen=True, gc=False):
     """Reading options that the operator chooses."""
 
     harmony_preambles: bool = False
-    """True to apply Harmony's rule that commentary without a recipient is a preamble for the user."""
+    """True if commentary without a recipient is a preamble for the user, as Harmony defines it."""
     row_order: bool = False
-    """True to report an unusual message order in training rows."""
+    """True if an unusual message order in training rows is reported."""
     ignores_call_ids: bool = False
-    """True to omit call IDs where the format does not define them. Many headers are then equal, so reading is
+    """True if call IDs are omitted where the format does not define them. Many headers are then equal, so reading is
     faster."""
 
 

@@ -390,7 +390,7 @@ class Mark(Struct, frozen=True):
     closes: tuple[MarkPair, ...]
     """The pairs that the mark closes. Pairs may share a closing mark."""
     nests: tuple[MarkPair, ...] = ()
-    """The pairs whose open block becomes one level deeper with this mark."""
+    """The pairs with an open block that this mark nests one level deeper."""
 
 
 def _roles() -> dict[bytes, tuple[MarkPair | None, tuple[MarkPair, ...]]]:

@@ -62,7 +62,7 @@ _MARK = lazy_regex(
 Programs that escape all text for HTML spell tags with entities. A folded element with such a tag hides the rest of the
 text, because nothing shows where it ends. Words in brackets that are links are text."""
 _AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
-"""What follows a tag that, inside a line, only represents a value or is only mentioned, as in `-m <reason>] <name>`. No
+"""Text after a tag that, inside a line, only represents a value or is only mentioned, as in `-m <reason>] <name>`. No
 thought begins with such a tag."""
 _FENCE = b":::"
 SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)

@@ -17,7 +17,7 @@ from viewer.render.width import between, cells, wrap
 UNKNOWN = "?"
 """The letter of a role or channel that no specification defines."""
 UNSEEN = "·"
-"""The letter of a message whose channel must not be disclosed."""
+"""The letter of a message on a channel that must not be disclosed."""
 
 _ROLES = {"system": "S", "developer": "D", "user": "U", "tool": "T"}
 _CHANNELS = {"final": "F", "analysis": "A", "commentary": "C"}

@@ -39,7 +39,7 @@ class MarkdownSpans(Struct):
 
     spans: list[Styled] = field(default_factory=list)
     tokens: list[Styled] = field(default_factory=list)
-    """The tokens of code whose language is known."""
+    """The tokens of code in a known language."""
 
 
 def markdown_spans(text: str) -> MarkdownSpans:

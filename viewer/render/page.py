@@ -110,7 +110,7 @@ class BlockMaker:
         self.facts = BlockFacts() if facts is None else facts
         self.signs = signs
         self.raw = raw
-        """True to show the exact bytes of messages, with their headers."""
+        """True if messages are shown as their exact bytes, with their headers."""
         self._unwrapped = unwrapped
         column = reading_column(width - gutter, wrap, centered=not self.debug)
         self.width = column.width

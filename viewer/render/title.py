@@ -66,7 +66,7 @@ class TitleFacts(Struct, frozen=True, gc=False):
     words: str = ""
     """The follow state in words. If empty, the name of the state is shown."""
     sources: str = ""
-    """Which of several followed inputs this is, and how many are live."""
+    """The position of this input among several followed ones, and how many are live."""
     busy: str = ""
     """Work in progress, such as `reading 41%`; shown instead of the format."""
     is_reading: bool = False

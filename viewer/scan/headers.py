@@ -69,7 +69,7 @@ class HeaderMemo:
         self._grammar = grammar
         self._known: dict[tuple[bytes, bytes | None], int] = {}
         self._id_places: list[int] = []
-        """The lengths of the words before a call ID."""
+        """The positions in headers at which call IDs have been found."""
         self._examples: dict[tuple[str | bytes | None, ...], int] = {}
         """The kind of a header with a function, by the words around its name."""
         self._endings_of: dict[tuple[bool, str, bool, Channel | None], int] = {}

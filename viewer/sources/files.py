@@ -28,7 +28,7 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source(Protocol):
-    """An input whose bytes can be read again."""
+    """An input that can be read again."""
 
     name: str
 

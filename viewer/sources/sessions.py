@@ -55,7 +55,7 @@ class Found(Struct, frozen=True):
 
 
 class Surroundings:
-    """What the places depend on: the home folder, the current directory, and environment variables."""
+    """The environment that determines the places: the home folder, the current directory, and environment variables."""
 
     def __init__(
         self,

@@ -78,7 +78,7 @@ class Survey:
         self.stack: list[JsonKind] = []
         """The containers that are open where reading stopped."""
         self.state = "value"
-        """What is expected where reading stopped: `value`, `next_key`, `item`, or `after`."""
+        """The element that is expected where reading stopped: `value`, `next_key`, `item`, or `after`."""
         self.repeated: list[RepeatedKeys] = []
         self._keys: list[_Keys] = []
         self.is_complete = self._read() and _SPACE.fullmatch(data, self.at) is not None

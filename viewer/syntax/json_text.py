@@ -191,7 +191,7 @@ def plain_object(data: bytes) -> dict[str, object] | None:
 
 
 def counted_object(data: bytes, most_members: int) -> dict[str, object] | None:
-    """Like `plain_object`, for text without `\\u` escapes that has at most this many members. Return None also if it
+    """Like `plain_object`, for text without `\\u` escapes that has at most this many members. Return None even if it
     has fewer."""
     try:
         value = _DECODER.decode(data)

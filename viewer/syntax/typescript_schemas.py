@@ -10,7 +10,7 @@ _SINGLE = frozenset({"string", "number", "integer", "boolean", "array"})
 
 
 class Type(Struct, frozen=True):
-    """A type, as far as it has been read."""
+    """A type: its schema, and properties that a schema does not express."""
 
     schema: Schema
     known: bool = True

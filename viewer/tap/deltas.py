@@ -36,7 +36,7 @@ Step = Delta | Closed | Whole
 
 
 class Ending(Struct):
-    """What is known about the end of an answer."""
+    """The known facts about the end of an answer."""
 
     finish: str = ""
     usage: dict[str, Any] = field(default_factory=dict)

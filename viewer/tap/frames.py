@@ -13,7 +13,7 @@ _HEAD = struct.Struct("<BQQI")
 
 
 class FrameKind(IntEnum):
-    """What a frame contains."""
+    """The content of a frame."""
 
     BEGIN = 1
     """A request begins."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported lazily: most messages declare no tools
 
 PREFIX = "functions."
 MOST_KNOWN = 16
-"""The maximum number of strings whose declarations are kept for later transcripts."""
+"""The maximum number of strings with declarations that are kept for later transcripts."""
 MOST_SCHEMATICS = 256
 """The maximum number of schemas that are kept."""
 LONGEST_KNOWN = 64 * 1024

@@ -11,7 +11,7 @@ from viewer.tools.validate import Schema
 ANYTHING, NOTHING, UNKNOWN = -1, -2, -3
 """Numbers in place of a part: any value is accepted, none is accepted, or the value needs the full check."""
 MOST_PARTS = 4096
-"""The maximum number of parts across all schemas. Calls whose schemas no longer fit need the full check."""
+"""The maximum number of parts across all schemas. Calls with schemas that no longer fit need the full check."""
 MOST_NAMES = 64
 """The maximum number of members or words of a part."""
 MOST_ALL_NAMES = 16384

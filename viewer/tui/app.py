@@ -90,14 +90,14 @@ class ViewOptions(Struct, frozen=True):
     is_allowed: Callable[[str], bool] = lambda path: True
     """Returns True for a path that the operator may open by name."""
     follow: bool = False
-    """True to wait for files that do not exist yet, and to keep the view at the end of growing files."""
+    """True if the app waits for files that do not exist yet, and keeps the view at the end of growing files."""
     from_start: bool = False
     stall_after: float | None = None
     """Seconds without new data in an unfinished message before the title reports a stall."""
     compared: str = ""
     """The file to compare with the first one."""
     merges: bool = False
-    """True to show all files as one, ordered by time."""
+    """True if all files are shown as one, ordered by time."""
     replay: ReplayRequest | None = None
     """The replay to open on top of the first file."""
     times: str = ""

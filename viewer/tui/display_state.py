@@ -22,12 +22,12 @@ class DisplayState(Struct, frozen=True):
     channels: frozenset[Reveal] = FIRST_CHANNELS
     """Channels of the debug view; SYSTEM includes developer messages."""
     side_panes: bool = False
-    """True to show analysis and commentary next to the conversation instead of inline."""
+    """True if analysis and commentary are shown next to the conversation instead of inline."""
     raw: bool = False
     sealed: bool = False
     """True if the audience can never change."""
     usage: bool = False
-    """True to show tokens and cost in the outline, in the calls table, and between turns; only in the debug view."""
+    """True if the outline, the calls table, and the rules between turns show tokens and cost. Debug view only."""
 
     @property
     def level(self) -> str:

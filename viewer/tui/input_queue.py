@@ -16,7 +16,7 @@ from textual.dom import DOMNode
 from textual.events import Callback, Event, Key
 
 ROUNDS = 3
-"""How many successive messages to wait for after each key: the messages of the input, the prompt, and the screen."""
+"""How many messages a key may cause, one after another: of the input, the prompt, and the screen."""
 
 
 LONGEST_REPEAT = 0.1

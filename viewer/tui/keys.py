@@ -34,7 +34,7 @@ class Group(Enum):
 
 
 class Served(Enum):
-    """Which served views offer an action: all of them, those that may open the debug view, or none."""
+    """The served views that offer an action: all of them, those that may open the debug view, or none."""
 
     SAFE = "safe"
     DEBUG = "debug"
@@ -92,7 +92,7 @@ class Action(Struct, frozen=True):
     in_list: str = ""
     """The target while a list has the focus, if it differs from `target`."""
     served: Served = Served.SAFE
-    """Which served views offer the action. The bindings, footer, help, and palette of other served views omit it."""
+    """The served views that offer the action. The bindings, footer, help, and palette of other served views omit it."""
     title: str = ""
     """The title in the palette, if it is not the label."""
     refusal: str = ""

@@ -1,4 +1,4 @@
-"""The page before the first page shows nothing hidden, and the laboratory finds a leak that is planted in it."""
+"""The page before the first page shows nothing hidden, and the laboratory finds a planted leak."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_nothing_hidden_is_in_the_page(format: str) -> None:
 
 @pytest.mark.slow
 def test_nothing_hidden_is_in_the_page_behind_a_shown_message() -> None:
-    """Each part comes directly behind a message that the page shows, so the page reaches it."""
+    """Each part comes directly after a message that the page shows, so the page reaches it."""
     pages = 0
     for format in ("openchatml-2.2", "harmony"):
         for number, part in enumerate(CHANNELLED):

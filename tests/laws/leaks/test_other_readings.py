@@ -34,7 +34,7 @@ def shown(data: bytes, format: str | None, folder: Path) -> list[str]:
 
 
 def leaked(planted: Planted, texts: list[str]) -> set[str]:
-    """Return the places whose canaries occur in this text."""
+    """Return the places with canaries that occur in this text."""
     return {planted.place_of(leak.canary) for leak in planted.finder.plain("\n".join(texts))}
 
 

@@ -24,8 +24,7 @@ PLACES = ("start", "end", "line", "column")
 
 
 _STRINGS = re.compile(rb"[ -~]{4,}")
-"""Text among other bytes. Without it, single letters in the bytes of times and sizes could spell parts of canaries by
-chance."""
+"""Matches text in binary data. Single letters in times and sizes might spell parts of canaries by chance."""
 
 
 def contents(directory: Path) -> str:

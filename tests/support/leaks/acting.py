@@ -42,7 +42,7 @@ TYPED = [
     *("set pane=timeline", "set pane=outline", "set pane=problems", "set pane=inspector"),
     *("filter role:user", "filter -role:user", "filter turn:1", "filter tool:Bash"),
 ]
-"""Commands that reveal no message. The brief level lists the tools."""
+"""Commands that reveal no hidden message. The brief level names tools."""
 IN_LIST = "X/"
 """Keys that begin a search in the list of the transcripts of a file."""
 WALKS = {

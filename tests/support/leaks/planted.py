@@ -436,9 +436,9 @@ FRAMES_0_1: list[Part] = [
     *_in_frames("<|im_start|>user\n", REPLIED, "<|im_end|>"),
 ]
 SIZED = frozenset({"media data"})
-"""Places whose size the safe view shows in a label."""
+"""Places with a size that the safe view shows in a label."""
 EXPECTED = ("the name of a shown message", "shown text", "the name of a file")
-"""The only places whose text appears in safe output. No row of these tables plants a canary there."""
+"""The only places with text that appears in safe output. No row of these tables plants a canary there."""
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ class _ScoreOfEach(dict[int, int]):
 
 
 def _scored(patched: pytest.MonkeyPatch, leak: str) -> None:
-    """Give every message in the outline a score of leaks, and write the leak there."""
+    """Give every message in the outline a leak score, and write the leak in its place."""
     make = OutlineLines.__init__
     patched.setattr(
         OutlineLines,

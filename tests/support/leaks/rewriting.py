@@ -236,7 +236,7 @@ def _make_small(patched: pytest.MonkeyPatch) -> None:
 
 
 class _Awake:
-    """A watcher whose waits return immediately."""
+    """A watcher that never waits."""
 
     def __init__(self, path: str) -> None:
         pass

@@ -45,7 +45,7 @@ def test_a_thought_after_text_is_reported_where_thoughts_come_first(content: str
 
 
 def test_every_body_with_a_hidden_part_has_a_sign() -> None:
-    """A token that no template has, as in code about tokens, is no sign."""
+    """A token that belongs to no template, as in code about tokens, does not count as a sign."""
     chance = random.Random(5)
     marks = [mark for pair in MARK_PAIRS[1:] for mark in (*pair.opens, *pair.closes)]
     turn = "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"

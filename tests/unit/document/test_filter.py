@@ -316,7 +316,7 @@ def test_check_without_a_reveal_selects_by_what_it_prints(document: Document) ->
         assert run("check", document.name, "--where", source).code in (0, 1), source
 
 
-# What stays hidden.
+# Hidden content.
 
 
 def test_a_refused_filter_says_the_same_for_every_document(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Regular expressions mean the same as in Python, as far as they are supported. No result depends on RE2."""
+"""Supported regular expressions mean the same as in Python. No result depends on RE2."""
 
 from __future__ import annotations
 

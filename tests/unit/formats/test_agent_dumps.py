@@ -149,7 +149,7 @@ def test_a_message_of_semantic_kernel_needs_a_known_role() -> None:
 
 
 def recorded(answer: str, **members: object) -> bytes:
-    """Return a HAR file with one call whose answer has this text."""
+    """Return a HAR file with one call, answered with this text."""
     asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "a"}]})
     content = {"mimeType": "text/event-stream", "text": answer, **members}
     entry = {"request": {"postData": {"text": asked}}, "response": {"status": 200, "content": content}}

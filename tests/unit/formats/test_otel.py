@@ -385,7 +385,7 @@ def test_a_message_in_a_string_has_its_place_in_the_file() -> None:
 
 
 def event(name: str, body: object, span: str = "1", **attributes: str) -> dict[str, object]:
-    """Return a log record whose body is an object with strings."""
+    """Return a log record with an object of strings as its body."""
     pairs = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
     values = body.items() if isinstance(body, dict) else ()
     inner = {"kvlistValue": {"values": [{"key": key, "value": _typed(value)} for key, value in values]}}

@@ -17,7 +17,7 @@ HELLO = ["transcript 1 None", "1 assistant end shown: 'Hello'"]
 
 
 def event(value: Json, end: str = "\n", space: str = " ") -> str:
-    """Return one event whose JSON is written on several lines."""
+    """Return one event with its JSON on several lines."""
     return "".join(f"data:{space}{line}{end}" for line in json.dumps(value, indent=2).split("\n")) + end
 
 

@@ -101,7 +101,7 @@ KIND_CASES = [
     (message(replace(USER, kind=Kind.REPLAYED)), "Hidden: repeated context", Reveal.REPLAYED),
     (message(replace(FINAL, kind=Kind.NOTICE)), "Hidden: program notice", Reveal.NOTICE),
 ]
-"""Messages whose kind comes from a record."""
+"""Messages that get their kind from a record."""
 OF_ANOTHER_AGENT = message(replace(FINAL, thread=1))
 
 MESSAGE_KINDS = [

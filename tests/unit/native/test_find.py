@@ -1,4 +1,4 @@
-"""`find` returns the offsets that the definition requires, at each level, wherever a match is."""
+"""`find` returns the offsets that the definition requires, at each level, for matches at any position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hash tables are filled and searched as `Columns` requires. Anything that is no table is refused."""
+"""Hash tables are filled and searched as `Columns` requires. Anything other than a table is refused."""
 
 from __future__ import annotations
 

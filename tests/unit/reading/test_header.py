@@ -1,4 +1,4 @@
-"""The words of a header: attributes and their values, what is reported, and the fields that the end user may see."""
+"""The words of a header: attributes and their values, problems, and the fields that the end user may see."""
 
 from __future__ import annotations
 

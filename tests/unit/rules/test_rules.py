@@ -1,4 +1,4 @@
-"""The diagnostics table: every text of every code is there, exactly as in `tests/data/diagnostics.md`."""
+"""The diagnostics table: every text of every code is present, exactly as in `tests/data/diagnostics.md`."""
 
 import re
 

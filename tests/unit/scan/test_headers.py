@@ -1,4 +1,4 @@
-"""Headers of frames have the kinds that the parser finds in each of them."""
+"""The header cache gives each frame the kind that the parser would give it."""
 
 from __future__ import annotations
 

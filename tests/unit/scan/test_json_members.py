@@ -1,4 +1,4 @@
-"""The members of the objects in a block are counted together as one by one."""
+"""Members of objects are counted correctly, whether for a whole block or one object at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a confined process can still do. Each attempt runs in a separate process, because confinement cannot be
+"""Confinement: forbidden and allowed operations. Each attempt runs in a separate process, because confinement cannot be
 undone."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the log keeps of requests and answers, and what the safe view shows of the log."""
+"""Logged requests and answers: the members that the log keeps, and its safe view."""
 
 from __future__ import annotations
 

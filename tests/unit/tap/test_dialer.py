@@ -24,7 +24,7 @@ async def server() -> AsyncIterator[int]:
 
 
 def name_with(monkeypatch: pytest.MonkeyPatch, *lookups: list[int]) -> list[str]:
-    """Let the name have these ports of 127.0.0.1, one list per lookup. Return the names that are looked up."""
+    """Make names resolve to these ports of 127.0.0.1, one list per lookup. Return the names that are looked up."""
     asked: list[str] = []
 
     async def getaddrinfo(host: str, port: int, **more: Any) -> list[Any]:

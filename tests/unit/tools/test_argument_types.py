@@ -1,5 +1,5 @@
-"""Types of arguments recognize only text that fits the schema and repeats no key, and most of that once they are
-learned."""
+"""Argument types recognize only text that fits the schema and repeats no key, and most such text once they have
+learned it."""
 
 from __future__ import annotations
 

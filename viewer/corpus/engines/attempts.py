@@ -63,7 +63,7 @@ class Backlog:
 
 
 class Verdict(Struct, frozen=True):
-    """What to do with a batch that failed."""
+    """The decision about a failed batch."""
 
     retried: tuple[Batch, ...] = ()
     failed: Batch | None = None

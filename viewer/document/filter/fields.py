@@ -30,7 +30,7 @@ class Field(Struct, frozen=True):
     name: str
     kind: FieldKind
     matches: str
-    """What the field matches, for the documentation."""
+    """A description of the values that match, for the documentation."""
     needs: str = ""
     """The kind of content that must be revealed to use the field, or `any`; empty if the safe view allows the field."""
     of_values: Mapping[str, str] = {}
@@ -112,5 +112,5 @@ FIELDS = {
 """All fields, by name."""
 
 OF_PROBLEMS = frozenset({"code", "severity", "msg", "transcript", "line", "file", "format", "model"})
-"""Fields whose values `check` prints for any message, hidden or not."""
+"""Fields with values that `check` prints for any message, hidden or not."""
 WORDS_OF_PROBLEMS = frozenset({"error", "warning"})

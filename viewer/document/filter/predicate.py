@@ -19,7 +19,7 @@ from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 _DAY = 86_400_000
 _SLICE_SECONDS = 60.0
 _CHANGING = ("is", "has", "code", "severity", "tool", "call", "state", "latency", "deadline")
-"""Fields whose values for a message may change when later messages arrive."""
+"""Fields that may get another value for a message when later messages arrive."""
 Values = Iterable[str | float]
 _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
     "<": lambda value, low, high: value < low,

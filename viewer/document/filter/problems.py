@@ -12,7 +12,7 @@ from viewer.document.rows import MessageSet
 
 
 class ProblemFacts(Struct, frozen=True):
-    """What `check` prints about a problem."""
+    """The facts that `check` prints about a problem."""
 
     code: str
     severity: str

@@ -51,7 +51,7 @@ class SearchedRows(Struct, frozen=True):
     after: int
     """The row after the searched rows."""
     unsure: Sequence[int] = ()
-    """Rows whose text must be searched, in order."""
+    """Rows that must be searched as text, in order."""
     rows: array[int] = field(default_factory=partial(array, "I"))
     """The row of each match, in order, excluding the unsure rows."""
     starts: array[int] = field(default_factory=partial(array, "Q"))
@@ -76,7 +76,7 @@ class _Plan(Struct, frozen=True):
     after: int
     unsure: Positions
     rows: Positions
-    """Rows whose bytes can be searched. `starts`, `ends`, `verbatim`, and `cut` have one entry for each."""
+    """Rows that can be searched as bytes. `starts`, `ends`, `verbatim`, and `cut` have one entry for each."""
     starts: Positions
     ends: Positions
     verbatim: Marks
@@ -162,7 +162,7 @@ def _flags(mask: bytearray) -> Marks:
 
 
 def _plan(scope: SearchScope, first: int, after: int) -> _Plan:
-    """Separate the rows whose bytes can be searched from the rest."""
+    """Separate the rows that can be searched as bytes from the rest."""
     index = scope.index
     kinds, values = map(values_of, scope.rows.kinds_and_values(first, after))
     places = np.flatnonzero(kinds == RowKind.MESSAGE.value)

@@ -212,7 +212,7 @@ _FLAGS = lazy_regex(r"\(\?(?![:=!<P])")
 
 
 def required_literal(pattern: str) -> str | None:
-    """Return the longest literal that every match certainly contains, or None if there is none of useful length."""
+    """Return the longest literal found that every match contains, or None if none of useful length is found."""
     if "|" in pattern or _FLAGS.search(pattern) or not pattern.isascii():
         return None
     runs, depth, at = [""], 0, 0

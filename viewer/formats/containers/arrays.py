@@ -118,7 +118,7 @@ class ArrayDocuments(JsonDocuments):
         self._rest: BracketCount | None = None
         """Searches for the end of the long array after an irregular item; None before one has been found."""
         self._tried = -1
-        """The offset of the last array whose items were tried."""
+        """The offset of the last array in which items were tried."""
         self._is_broken = False
         """True if the rest of the array is broken and is read only when the input ends."""
 

@@ -121,8 +121,8 @@ class _Agent:
         self._drafts += reading.drafts
 
     def _add_covered(self) -> None:
-        """Keep the new drafts of covered calls. What was said in these calls becomes context, or is dropped if the
-        nested calls repeat it."""
+        """Keep the new drafts of covered calls. Text that was said in these calls becomes context, or is
+        dropped if the nested calls repeat it."""
         if not self._covered:
             return
         known = {identity for chain in self._chains for identity in chain.said}

@@ -169,7 +169,7 @@ FEWEST_DIVIDED = 3
 FEWEST_STRUCTURAL = 6
 """The minimum number of conditions on the structure of a value for which the cache of structures is used."""
 MOST_MEMBERS = 64
-"""The maximum number of members of an object whose structure is cached."""
+"""The maximum number of members of an object with a cached structure."""
 MOST_STRUCTURES = 256
 """The maximum number of value structures to cache for one set of rules."""
 

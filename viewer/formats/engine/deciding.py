@@ -47,23 +47,23 @@ DECIDING_NAMES = (
     | (WORDS - TEXTUAL)
     | {"audience", "channel", "flags", "phase", "role", "status", "subtype", "type"}
 )
-"""Members whose values are deciding in every format."""
+"""Members with values that are decisive in every format."""
 DECIDING_NUMBERS = WORDS
-"""Members whose values are deciding if they are numbers."""
+"""Members with values that are decisive if they are numbers."""
 
 
 class Deciding(Struct):
     """The deciding values of one record, by offset."""
 
     values: set[int] = field(default_factory=set)
-    """The offsets of values that are deciding, with everything inside them."""
+    """The offsets of decisive values, with everything inside them."""
     beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    """For each string of which only the start is deciding, the prefixes that rules test."""
+    """For each string of which only the start is decisive, the prefixes that rules test."""
     holders: set[int] = field(default_factory=set)
     """The offsets of objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
     compared: set[int] = field(default_factory=set)
-    """The offsets of strings that a rule compares with each other. Only whether they are equal is deciding."""
+    """The offsets of strings that a rule compares with each other. Only their equality is decisive."""
 
     def add(self, at: str, node: JsonNode) -> None:
         """Add the values at a path."""

@@ -397,7 +397,7 @@ CONVERSATIONS = frozenset(
         *("prompt", "completion", "chosen", "rejected", "response", "thread"),
     )
 ) | {"+replies"}
-"""The lists whose items are whole messages."""
+"""The lists of whole messages."""
 
 
 def hides_items(rule: RecordRule, node: JsonNode) -> bool:

@@ -335,7 +335,7 @@ def _said_by_roots(spans: list[TraceSpan], role: str) -> Iterator[int]:
 
 
 def _texts(value: JsonNode) -> Iterator[str]:
-    """Yield the strings in a value, also those in a string that contains JSON."""
+    """Yield the strings in a value, including those in strings that contain JSON."""
     if value.kind is JsonKind.STRING:
         yield value.text
         if value.text.startswith(("{", "[", '"')) and len(value.text) <= LONGEST_RESULT:

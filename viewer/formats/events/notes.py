@@ -1,4 +1,4 @@
-"""What a response states besides its items: instructions, errors, and why it is incomplete."""
+"""The content of a response besides its items: instructions, errors, and why it is incomplete."""
 
 from __future__ import annotations
 

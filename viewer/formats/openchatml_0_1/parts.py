@@ -101,7 +101,7 @@ class Frame:
             self._begin(token)
 
     def settle(self) -> None:
-        """Report everything that has been added."""
+        """Report the current state of the part."""
         self._announce()
 
     @property

@@ -35,7 +35,7 @@ _THOUGHT_ENDS = tuple(
 
 
 class Reading(Struct):
-    """What was found in a prompt and its output: messages, problems, and stray text."""
+    """The content of a prompt and its output: messages, problems, and stray text."""
 
     text: SourceText
     messages: list[Message] = field(default_factory=list)

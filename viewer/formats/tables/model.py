@@ -149,7 +149,7 @@ class Mode(Enum):
 
 
 class Merge(Struct, frozen=True):
-    """Which records belong to one message."""
+    """The rule that merges several records into one message."""
 
     mode: Mode
     key: str = ""

@@ -52,7 +52,7 @@ _IS_RESPONSE = (_IS_OBJECT, is_("object", "response"))
 _IS_BARE_RESPONSE = (_IS_OBJECT, lacks("object"), When("output", kind=JsonKind.ARRAY))
 _ERROR = "error.message|error.code"
 _IS_FAILED = (_IS_OBJECT, lacks("object"), lacks("output"), lacks("input"), lacks("role"), has(_ERROR))
-"""The conditions for an error instead of a response."""
+"""The conditions for an error that was received in place of a response."""
 _OF_BATCH = RecordRule(
     (has("custom_id"), has(f"{_ERROR}|response.body.error.message")), None, starts=True, goes_on=True
 )

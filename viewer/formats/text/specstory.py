@@ -55,7 +55,7 @@ class SpecStoryReader:
         self._marks_calls = True
         """True if the file marks where each call ends."""
         self._role: bytes | None = None
-        """Who speaks in the current message."""
+        """The role of the speaker of the current message."""
         self._is_sidechain = False
         self._has_sections = False
         """True for a message written by the editor extension, which adds a line of dashes after each call."""

@@ -220,7 +220,7 @@ _NO_LAYOUT = Layout(
 
 
 class _Read(Struct, frozen=True):
-    """A reading whose text has not yet been compared."""
+    """A reading with text that has not yet been compared."""
 
     format: str
     verdict: str

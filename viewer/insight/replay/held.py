@@ -16,7 +16,7 @@ from viewer.model.visibility import EVERYTHING, is_preamble, is_user_safe
 
 
 class HeldBack(Struct, frozen=True, gc=False):
-    """A message whose text arrived before it could be shown."""
+    """A message with text that arrived before it could be shown."""
 
     message: int
     ms: int
@@ -65,7 +65,7 @@ def _moments(document: Document, timeline: Timeline) -> Iterator[tuple[int, int]
 
 
 def _shown_end(document: Document, number: int) -> int:
-    """Return where the text of a message ends on the end user's screen; 0 if none of it is there."""
+    """Return where the text of a message ends on the end user's screen; 0 if none of it is shown."""
     index = document.index
     if number > len(index) or not VisibilityCache(index, is_user_safe).sees_kind(index.header_key(number)):
         return 0

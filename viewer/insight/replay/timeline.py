@@ -147,7 +147,7 @@ class ReplayRequest(Struct, frozen=True):
     speed: float = USUAL_SPEED
     idle_limit_ms: int = USUAL_IDLE_LIMIT_MS
     plays: bool = False
-    """True to start playing from the beginning immediately."""
+    """True if playing starts immediately, from the beginning."""
 
 
 def parse_byte(text: str) -> int | None:

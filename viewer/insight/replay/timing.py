@@ -50,7 +50,7 @@ class Retraction(Struct, frozen=True, gc=False):
 
 
 class Timing(Struct, frozen=True):
-    """The timing of a transcript, as far as an audience may know it."""
+    """The timing of a transcript, limited to what an audience may know."""
 
     has_times: bool
     source: str | None

@@ -198,9 +198,9 @@ class BlockFacts(Struct):
     growing: frozenset[int] = frozenset()
     """Messages that may still grow."""
     markdown: bool = True
-    """True to style Markdown that is shown as source."""
+    """True if Markdown is styled where its source is shown."""
     rendered: bool = True
-    """True to render Markdown."""
+    """True if Markdown is rendered; otherwise its source is shown."""
     opens_thoughts: bool = False
     """True if thoughts are unfolded unless they were folded by hand."""
     problems_key: str = "p"

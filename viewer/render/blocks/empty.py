@@ -17,7 +17,7 @@ _DATA = {"text": "text", "binary": "binary data"}
 
 
 class EmptyFacts(Struct, frozen=True):
-    """Facts about an input whose view is empty."""
+    """Facts about an input with an empty view."""
 
     messages: int
     transcripts: int

@@ -44,7 +44,7 @@ class Marks:
                 yield first, at, mark.look
 
     def rest(self) -> Html:
-        """Return the marks whose characters were not drawn."""
+        """Return the marks on characters that were not drawn."""
         left = [mark for number, mark in enumerate(self._marks) if number not in self._drawn]
         return joined([element("mark", class_=mark.look.value) for mark in left])
 

@@ -1,4 +1,4 @@
-"""`ContainerSource`: the text of a container, produced and spooled only as far as it is needed."""
+"""`ContainerSource`: the text of a container, produced and spooled on demand."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def open_container(container: Container, path: str, item: str, name: str) -> Con
 
 
 def items_of(container: Container, path: str) -> Iterator[str]:
-    """Yield the names of the items of a container, as far as they can be read."""
+    """Yield the names of a container's items that can be read."""
     if container.items:
         with suppress(ViewerError, OSError):
             yield from cast("Callable[[str], Iterable[str]]", getattr(_module(container.module), container.items))(path)

@@ -111,9 +111,9 @@ class TimeRecorder:
         """The newest offset and time that have not been written yet."""
         self._written_at = -LEAST_MS
         self._recorded = 0
-        """The number of bytes whose arrival is recorded."""
+        """The number of bytes with a recorded arrival."""
         self._identity: tuple[int, int] | None = None
-        """The identity of the file whose bytes are being recorded."""
+        """The identity of the file that is being recorded."""
         try:
             self._descriptor: int | None = self._opened()
         except OSError as error:

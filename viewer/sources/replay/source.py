@@ -68,7 +68,7 @@ class ReplayedRevision:
         return ""
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets, as far as they have arrived."""
+        """Return the bytes between two offsets that have arrived."""
         return self._source.read(start, min(end, self.size))
 
     def read_again(self, start: int, end: int) -> bytes:
@@ -82,7 +82,7 @@ class ReplayedRevision:
 
 
 class ReplayedSource:
-    """A source whose bytes arrive on request."""
+    """A source with bytes that arrive on request."""
 
     is_stream = False
     state: SourceState = FOLLOWING

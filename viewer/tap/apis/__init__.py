@@ -16,7 +16,7 @@ from viewer.tap.deltas import Answer, Ending
 
 
 class Api(Struct, frozen=True):
-    """An API whose requests are logged."""
+    """An API with requests that are logged."""
 
     name: str
     """The name in the log, which selects the rules of the format `tap`."""

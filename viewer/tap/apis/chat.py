@@ -31,7 +31,7 @@ class ChatAnswer:
         self._end = end
         self._blocks: dict[int, Blocks] = {}
         self._hidden: set[int] = set()
-        """The indexes of the choices whose text is hidden."""
+        """The indexes of the choices with hidden text."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
         """Return the steps for a chunk, and record what it reports about the end of the answer."""

@@ -41,7 +41,7 @@ class ResponsesAnswer:
     def __init__(self, end: Ending) -> None:
         self._end = end
         self._shown: set[str] = set()
-        """The keys of messages whose text may be shown."""
+        """The keys of messages with text that may be shown."""
         self._calls: dict[str, tuple[str, str]] = {}
         """The ID and name of each announced call, kept until its first delta."""
         self._grown: dict[str, dict[str, None]] = {}

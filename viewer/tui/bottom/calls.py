@@ -61,7 +61,7 @@ class Calls(Vertical, EvenLines):
         usages: UsageView | None = None,
         shows_cost: bool = False,
     ) -> None:
-        """Show calls. Put the cursor on the call of a message, unless the operator moves the cursor."""
+        """Show calls. Put the cursor on the call of the focused message, unless the operator moves the cursor."""
         lines = self._lines = CallLines(
             *(calls, self.drawn_style, projection),
             problems=problems,

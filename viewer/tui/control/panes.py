@@ -61,7 +61,7 @@ class PaneController:
         self._held_line: int | None = None
         """The screen line of the focused message before a resize."""
 
-    # Which panes are visible.
+    # The visible panes.
 
     @property
     def open_panes(self) -> list[Panel]:

@@ -101,7 +101,7 @@ class Catalog:
         """The previous details by path, shown while a changed file is being read again."""
         self._hits: dict[Entry, Hit] = {}
 
-    # What the list shows.
+    # The content of the list.
 
     @property
     def sort(self) -> Sort:
@@ -262,7 +262,7 @@ class Catalog:
                 yield group
             yield entry
 
-    # What is still to read.
+    # The files still to be read.
 
     def wanted(self, visible: Sequence[Entry]) -> tuple[Entry, bool] | None:
         """Return the next file to read, and whether to read all of it. Return None if nothing is left to read. The

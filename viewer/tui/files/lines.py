@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 class RowFacts(Struct, frozen=True):
-    """What a row shows in addition to its entry."""
+    """The data that a row shows in addition to its entry."""
 
     facts: FileFacts | None = None
     hit: Hit | None = None

@@ -29,7 +29,7 @@ Offer = Callable[[list["Found"]], object]
 
 
 class Covered(Struct, frozen=True):
-    """What the session list covers: the open files and the list that they were opened from."""
+    """The state below the session list: the open files and the list that they were opened from."""
 
     paths: list[str]
     place: int

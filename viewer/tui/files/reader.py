@@ -68,7 +68,7 @@ class FilesReader:
         """The earliest times at which to arrange the rows again because of new details, and to list the folder
         again."""
         self._began = time.monotonic()
-        """When the listing began."""
+        """The time at which the listing began."""
 
     def load(self) -> None:
         """Start listing, reading, and searching files as needed, unless the task is already running."""
@@ -162,10 +162,10 @@ class FilesReader:
         self._learned()
         return True
 
-    # What the reading thread calls.
+    # Called by the reading thread.
 
     def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
-        """Read the details of one file or, for a short time, the titles of several."""
+        """Read all details of a single file, or the titles of as many files as a short time slice allows."""
         if whole:
             return [(entry, facts_of(entry, self._catalog.reading, partial(self._check, entry))) for entry in entries]
         deadline, known = time.monotonic() + SECONDS_OF_TITLES, []

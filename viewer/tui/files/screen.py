@@ -163,7 +163,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._preview.styles.height = max(lines, 1)
         self.call_after_refresh(self._reader.load)
 
-    # What the reader sees and reports.
+    # The interface for the reader.
 
     def _see(self) -> tuple[Entry, ...]:
         """Return the visible files, the one under the cursor first."""

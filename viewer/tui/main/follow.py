@@ -197,7 +197,7 @@ class FollowTitle(Struct, frozen=True, gc=False):
     busy: str = ""
     """Work in progress, shown instead of the state."""
     sources: str = ""
-    """Which of several followed inputs this is, and how many are live."""
+    """The position of this input among several followed ones, and how many are live."""
 
 
 def follow_title(

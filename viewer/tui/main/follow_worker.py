@@ -52,18 +52,18 @@ class FollowOptions(Struct, frozen=True):
     """Options for following a document."""
 
     follow: bool = False
-    """True to start at the end and stay there."""
+    """True if the view starts at the end and stays there."""
     from_start: bool = False
-    """True to start at the top even when following."""
+    """True if the view starts at the top even when following."""
     stalled_after: float = STALLED_AFTER
     open_live: Callable[[], LiveDocument | str] = lambda: "This input cannot be followed."
     """Reopens the same input as a growing document, or returns why that is impossible."""
     sources: Callable[[], str] = lambda: ""
-    """Which of several followed inputs this is, and how many are live."""
+    """The position of this input among several followed ones, and how many are live."""
 
 
 class Arrival(Enum):
-    """Which position to show once all existing data has been read."""
+    """The position to show once all existing data has been read."""
 
     END = "end"
     TOP = "top"

@@ -31,7 +31,7 @@ ROUNDS_PER_KEY = 30
 TYPING_SECONDS = 0.1
 """The number of seconds after a key press during which another one is expected."""
 IDLE_SECONDS = 0.3
-"""Seconds before and between steps that prepare what is not on the screen."""
+"""Seconds before and between the steps that mount closed panes and the prompt."""
 ROOMY_WIDTH = 100
 """The minimum width for panes next to each other."""
 

@@ -29,7 +29,7 @@ class SearchController:
         self.searcher: Searcher | None = None
         self.current_match: Match | None = None
         self.changed_from = _NO_ROW
-        """The first row whose highlighted matches may be stale."""
+        """The first row that may have stale highlights."""
         self._session = session
         self._host = host
         self._navigator = navigator

@@ -56,7 +56,7 @@ class Frame(Vertical, EvenLines):
         self._captions: tuple[Line, SafeText] = ((), trusted(""))
         """The captions in the borders."""
         self._border: tuple[Region, ...] = ()
-        """The region of the border whose caption is being changed, relative to the content."""
+        """The region of the border with the caption that is being changed, relative to the content."""
 
     def caption(self, title: Line | SafeText, aside: SafeText | None = None, below: SafeText | None = None) -> None:
         """Set the title, the counts at the right end of the top border, and the text in the bottom border."""

@@ -28,7 +28,7 @@ _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleR
 _KINDS = frozenset({"injected", "subagent", "replayed", "notice", "unknown"})
 """The kinds of messages that the role and channel do not imply."""
 _LARGEST_COUNTED = 1_000_000
-"""The maximum size in bytes of a message whose lines are counted."""
+"""The maximum size in bytes for counting the lines of a message."""
 Field = tuple[str, SafeText, StyleRole, int | None]
 
 

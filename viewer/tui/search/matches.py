@@ -33,7 +33,7 @@ class _Column:
         self.starts = array("Q")
         self.ends = array("Q")
         self.counted_rows = array("I")
-        """The rows whose matches are only counted, without repeats."""
+        """The rows with matches that are only counted, without repeats."""
         self.counts = array("Q")
         """The cumulative number of matches up to each row in `counted_rows`."""
 

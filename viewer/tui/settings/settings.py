@@ -37,7 +37,7 @@ class Settings(Struct, frozen=True):
     wrap: int = 88
     """The maximum width of text in columns; 0 for the pane's width."""
     markdown: bool = True
-    """True to render Markdown."""
+    """True if Markdown is rendered."""
     stall_after: float = 10.0
     """Seconds without data before an unfinished message counts as stalled."""
     plugins: bool = True

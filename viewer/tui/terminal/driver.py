@@ -52,7 +52,7 @@ class ResilientFile:
 
 
 class Place(Enum):
-    """Who owns the terminal."""
+    """The owner of the terminal."""
 
     OFF = auto()
     CHANGING = auto()
@@ -62,8 +62,7 @@ class Place(Enum):
 
 
 def resilient(driver: type[Driver]) -> type[Driver]:
-    """Return a version of a terminal driver that survives the loss of the terminal. Return any other driver
-    unchanged."""
+    """Return a version of a Linux driver that survives the loss of the terminal. Return any other driver unchanged."""
     if not issubclass(driver, LinuxDriver):
         return driver
 

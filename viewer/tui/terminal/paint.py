@@ -12,7 +12,7 @@ from textual.strip import Strip
 from viewer.render.style import Line, Part, StyleRole
 
 MOST_BASES = 32
-"""The maximum number of base styles whose colors are cached."""
+"""The maximum number of base styles with cached colors."""
 
 
 class Painter:

@@ -79,7 +79,7 @@ class Transcript(PlainLines, can_focus=True):
         self._drawn: list[Content] = []
         """The content of each line as last drawn."""
 
-    # What to show.
+    # The content to show.
 
     def show(self, maker: Maker | None) -> None:
         """Show other rows or blocks. Keep the text at the top in place or, with an anchor, put the cursor there."""
@@ -167,7 +167,7 @@ class Transcript(PlainLines, can_focus=True):
         return self.scroller.at_end(self.view_height)
 
     def move(self, lines: int) -> None:
-        """Scroll by lines."""
+        """Scroll by this number of lines, and keep the cursor on the screen."""
         self.scroller.move(lines, self.view_height)
         self.keep_cursor_on_screen()
         self._report_move()

@@ -1,1 +1,1 @@
-"""Fast path for records whose shape is known."""
+"""Fast path for records of known shapes."""

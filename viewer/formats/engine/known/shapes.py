@@ -3,7 +3,7 @@
 The slow path reads the first records of a shape. The values that decide how a record is read are part of its shape;
 other values are holes. To learn where the value of a hole belongs in the result, the slow path reads the record again
 with a mark in each hole: the value belongs wherever its mark appears. Further records of the shape then need no rules.
-A record that differs outside its holes, or has a value in a hole that might be deciding, takes the slow path."""
+A record that differs outside its holes, or has a value in a hole that might be decisive, takes the slow path."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
 """A string that is certainly not blank."""
 _NUMBER = rb"(?:0|[1-9][0-9]*+)(?>\.[0-9]++)?+(?![0-9.eE])"
 _OBJECT = rb"(?=\{)" + CONTAINER
-"""Text in brackets. Whether it is a regular object is checked later."""
+"""Text in brackets. A later check decides if it is a regular object."""
 _decode_string = msgspec.json.Decoder(str).decode
 _Path = tuple[str | int, ...]
 Place = tuple[int, int]
@@ -102,7 +102,7 @@ class _Hole(Struct):
     path: _Path
     is_time: bool = False
     is_read: bool = False
-    """True for a string whose start may be deciding."""
+    """True for a string with a start that may be decisive."""
     beginnings: tuple[tuple[str, ...], ...] = ()
     like: int = 0
     """The number of the first hole with the same string, if a rule compares the strings."""
@@ -164,14 +164,14 @@ class Said(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """A hole whose text must begin as in the first record, as far as its beginning may be deciding."""
+    """A hole with text that must begin as in the first record, up to the end of what may be decisive."""
 
     hole: int
     beginnings: tuple[tuple[str, ...], ...]
 
 
 _Guard = tuple[int, str]
-"""A hole whose string must not hide the message, and the name of its member."""
+"""A hole with a string that must not hide the message, and the name of its member."""
 
 
 class Alike:
@@ -192,7 +192,7 @@ class Alike:
         self._shapes[beginnings] = shape
 
     def match(self, data: bytes | bytearray, at: int, end: int, spans: Regs) -> Matched | None:
-        """Return the record between two indexes, or None if it has a value that may be deciding. `spans` are the spans
+        """Return the record between two indexes, or None if it has a value that may be decisive. `spans` are the spans
         of its holes."""
         if end - at > LONGEST_KNOWN:
             return None
@@ -240,7 +240,7 @@ def may_hide(name: str, text: str) -> bool:
 
 
 class Matched(Struct, frozen=True):
-    """A record whose bytes match a shape. It may still have a value that may be deciding."""
+    """A record whose bytes match a shape. Its values may still be decisive."""
 
     shape: Shape
     start: int
@@ -253,7 +253,7 @@ class Matched(Struct, frozen=True):
     """The strings that have already been decoded, by hole number."""
 
     def read(self, data: bytes | bytearray, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """Return the record and its reading, or None if it has a value that may be deciding."""
+        """Return the record and its reading, or None if it has a value that may be decisive."""
         shape = self.shape
         if not shape.has_objects(data, self.spans):
             return None
@@ -306,7 +306,7 @@ class Shape:
         facts = {hole for _, hole in self._string_holes}
         facts.update(holes_of(fields))
         self.facts = facts
-        """The holes whose text is read in every record."""
+        """The holes with text that is read in every record."""
         needed = set(facts)
         for one in said:
             needed.update(hole for mix in (*(mix for _, mix in one.facts), *one.texts) for hole in holes_in(mix))
@@ -315,7 +315,7 @@ class Shape:
             needed.update(each.holes)
         needed.update(hole for _, mix in done for hole in holes_in(mix))
         self.needed = sorted(needed - {0})
-        """The holes whose text is part of the reading."""
+        """The holes with text that is part of the reading."""
         self._count = len(holes) + 1
 
     @cached_property
@@ -386,7 +386,7 @@ class Shape:
     def reading(
         self, data: bytes | bytearray, at: int, base: int, spans: Regs, texts: list[str | None]
     ) -> RecordReading | None:
-        """Return the reading of a record, or None if it has a value that may be deciding."""
+        """Return the reading of a record, or None if it has a value that may be decisive."""
         ends = [base + at, *[base + end for _, end in spans]]
         drafts: list[Draft] = []
         for said in self.said:
@@ -461,7 +461,7 @@ class RecordShapes:
 
     @cached_property
     def _has_shapes(self) -> bool:
-        """True if the format can have shapes: no rule rearranges or replaces the values of a record."""
+        """True if the format can have shapes: it has no spans or events, and no rule that moves or replaces values."""
         if self._format.spans is not None or self._format.events is not None:
             return False
         rules = all_rules(self._format.records)
@@ -543,7 +543,7 @@ ones."""
 
 
 def outline_of(value: Any, depth: int = 0) -> object:
-    """Return the member names in a value, and the words that are deciding."""
+    """Return the member names in a value, and the words that are decisive."""
     kind = type(value)
     if kind is dict and depth < 4:
         return tuple(

@@ -67,7 +67,7 @@ class _Ready(Struct):
     times: list[int]
     """The time of each message; 0 if it has none."""
     part: Part | None
-    """Which part of a reply the record is; None if it is not a part."""
+    """The part of a reply that the record represents; None if it represents none."""
 
 
 class Session(Struct):

@@ -45,7 +45,7 @@ class ColumnAppender:
         self._signs = signs
         self._said = {said.number: said for shape in set(found.shapes) for said in shape.messages}
         self._plain = {number for number, said in self._said.items() if not (said.id or said.name or said.tool)}
-        """The numbers of the message shapes whose headers are complete."""
+        """The numbers of the message shapes whose headers need no ID, name, or tool from the message."""
         self._are_plain = all(shape.is_plain for shape in set(found.shapes))
         self._guarded = any(shape.guards for shape in set(found.shapes))
         self._next_named = 0
@@ -75,7 +75,7 @@ class ColumnAppender:
         return bisect_right(counts, high, first, end) - first
 
     def _first_unlike(self, first: int, end: int) -> int:
-        """Return the first object with a value that has another effect than in the example of its shape."""
+        """Return the first object in which a value has a different effect than in the example of its shape."""
         if self._guarded:
             for place in range(first, end):
                 shape = self._shapes[place]

@@ -54,7 +54,7 @@ class Segment(Struct, frozen=True):
     value_count: int
 
     def end(self, data: bytes | bytearray, at: int, values: list[bytes]) -> int:
-        """Return the index after these bytes and append the values, or return -1 if other bytes are there."""
+        """Return the index after these bytes and append the values, or return -1 if the bytes differ."""
         for part in self.parts:
             if isinstance(part, bytes):
                 if not data.startswith(part, at):

@@ -1,8 +1,8 @@
 """Fast path for messages of a known shape: the bytes of an earlier message, with other strings in some places.
 
 The slow path reads the first message of a shape. Its result is a template for all messages whose bytes differ
-only in text, arguments, and IDs, because these do not decide how a message is read. Anything that might decide, such as
-an empty string, a template mark, or an ID with an escape, goes to the slow path."""
+only in text, arguments, and IDs, because these do not affect how a message is read. Anything that might, such as an
+empty string, a template mark, or an ID with an escape, goes to the slow path."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _KEYS = frozenset(
         *_THOUGHT_KEYS,
     }
 )
-"""The members that a message with a shape may have, besides those that decide nothing."""
+"""The members that a message with a shape may have, besides those that do not affect reading."""
 _FIXED_KEYS = frozenset({"type", "phase", "channel", "recipient", "intent", "content_type", "constrained"}) | CONTENTS
 """Further members whose values decide how a message is read. They are part of the pattern."""
 _EXCLUDED_KEYS = frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"})
@@ -111,8 +111,8 @@ class _Hole(Struct, frozen=True):
 
     @property
     def pattern(self) -> bytes:
-        """The pattern of the values that may fill this hole. The groups for names, and for strings that decide nothing,
-        exclude the quotes. For text, the next group matches an escape that may spell a mark, if there is one."""
+        """The pattern of the values that may fill this hole. The groups for names, and for strings that do not affect
+        reading, exclude the quotes. For text, the next group matches an escape that may spell a mark, if any."""
         match self.use:
             case _Use.TEXT:
                 return b"(" + TEXT + b")"
@@ -551,8 +551,7 @@ def _holes(node: LazyNode) -> list[_Hole]:
 
 
 def _other_holes(node: LazyNode) -> list[_Hole] | None:
-    """Return the holes for values that decide nothing, or None if the message has another member that may decide
-    something."""
+    """Return the holes for values that do not affect reading, or None if the message has another member that may."""
     found: list[_Hole] = []
     for key, value in node.value.items():
         if key in _EXCLUDED_KEYS:
@@ -597,7 +596,7 @@ def _is_plain_holder(hole: _Hole) -> bool:
 
 
 def _nested(node: LazyNode) -> bytes | None:
-    """Return the pattern of an object or array whose values decide nothing, or None for any other value."""
+    """Return the pattern of an object or array that does not affect reading, or None for any other value."""
     if node.kind not in (JsonKind.OBJECT, JsonKind.ARRAY):
         return None
     source = _source_of(node)

@@ -1,4 +1,4 @@
-"""Patterns for JSON values that decide nothing, so they may differ between the objects of one shape."""
+"""Patterns for JSON values that do not affect reading, so they may differ between the objects of one shape."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from viewer.scan.records import Step, literal, step
 from viewer.syntax.json_tree import JsonText
 
 WORDS = rb"[ !#-;=?-\[\]-{}~]++"
-"""A string that decides nothing, without its quotes: ASCII text without escapes and without the characters of marks."""
+"""A string that does not affect reading, without its quotes: ASCII without escapes or characters of marks."""
 NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?>\.[0-9]{1,15}+)?+(?![0-9.eE])"
 _ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?>\.[0-9]{1,20}+)?+(?>[eE][+-]?[0-9]{1,3}+)?+(?![0-9.eE])"
 ANY = rb'(?:"(?>' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
-"""Any scalar value that decides nothing."""
+"""Any scalar value that does not affect reading."""
 PLAIN_LIST = rb"\[(?>" + ANY + rb"(?>, *+" + ANY + rb"){0,31}+)?+\]"
-"""A short list of scalar values that decide nothing."""
+"""A short list of scalar values that do not affect reading."""
 LONGEST_NESTED = 2048
 MOST_NESTED = 32
 """The maximum number of values in an object or an array that has a pattern."""
@@ -27,7 +27,7 @@ _TOKEN = lazy_regex(
 
 def nested_pattern(source: bytes) -> bytes | None:
     """Return the pattern of objects or arrays that have the same keys as this one, or None if it has values that may
-    decide something, or if it is too long. The result has no groups."""
+    affect reading, or if it is too long. The result has no groups."""
     if len(source) > LONGEST_NESTED:
         return None
     parts: list[bytes] = []

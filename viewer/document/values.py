@@ -105,7 +105,7 @@ class Layout(Struct, frozen=True):
     escaped: Set[int]
     """The kinds of messages with bodies that may have escapes."""
     verbatim: bytearray
-    """A mask of the messages whose bodies are known to have no escapes."""
+    """A mask of the messages with bodies that are known to have no escapes."""
     bounds: Callable[[int, int], tuple[Column, Column]]
     """Returns where the messages begin and end, from the first to the last of these numbers."""
     bodies: Callable[[int, int], tuple[Column, Column]]

@@ -57,7 +57,7 @@ class TypedCount:
             searcher.close()
 
     async def _messages(self, typed: str) -> None:
-        """Show how many messages match. Whether the filter is allowed is decided before anything is read."""
+        """Show how many messages match. The check that the filter is allowed comes before anything is read."""
         from viewer.document.filter.grammar import parse  # only a filter needs its language
         from viewer.document.filter.predicate import Matching
         from viewer.document.filter.tree import FilterError

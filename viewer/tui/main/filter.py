@@ -60,7 +60,7 @@ class FilterController:
     def filter_for(self, typed: str) -> None:
         """Find the matching messages, then show only those.
 
-        Whether the filter is allowed depends only on the filter itself, and is decided before anything is read."""
+        The check that the filter is allowed depends only on the filter itself, and comes before anything is read."""
         from viewer.document.filter.grammar import parse  # only a filter needs its language
         from viewer.document.filter.tree import FilterError
 

@@ -77,7 +77,7 @@ CONTAINER = rb"[\[{]" + _INSIDE
 for _ in range(5):
     CONTAINER = rb"[\[{]" + _INSIDE + rb"(?>(?:" + STRING + rb"|" + CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
 CONTAINER += rb"[\]}]"
-"""Text in brackets. Whether it is a JSON value is checked later."""
+"""Text in brackets. A later check decides if it is a JSON value."""
 _SCALARS = lazy_regex(SCALAR)
 
 

@@ -432,6 +432,118 @@ def test_a_call_in_a_later_record_of_its_trace_only_continues_what_was_said() ->
     assert told("\n".join(rows).encode(), "langfuse")[0] == list("abcdef")
 
 
+def records_of(format: str, answers: list[tuple[str, dict[str, Any]]]) -> bytes:
+    """Return model calls of one trace that answer the same question, one record per line. More members of each call go
+    into the call itself and, if they are in `inner`, into its attributes."""
+    lines: list[dict[str, Any]] = []
+    for number, (text, more) in enumerate(answers):
+        answer, inner = {"role": "assistant", "content": text}, more.get("inner", {})
+        outer = {name: value for name, value in more.items() if name != "inner"}
+        id, time, parent = f"i{number}", f"2026-01-02T03:04:0{number}Z", outer.pop("parent", None)
+        parts = [
+            {"role": who, "parts": [{"type": "text", "content": said}]}
+            for who, said in (("user", "a"), ("assistant", text))
+        ]
+        lines.append(
+            {
+                "opik": {
+                    "id": id,
+                    "parent_span_id": parent,
+                    "type": "llm",
+                    "start_time": time,
+                    "input": {"messages": [U]},
+                    "output": {"choices": [{"message": answer}]},
+                    "metadata": inner,
+                },
+                "mlflow": {
+                    "span_id": id,
+                    "parent_span_id": parent,
+                    "start_time_unix_nano": number,
+                    "attributes": {
+                        "mlflow.spanType": '"LLM"',
+                        "mlflow.spanInputs": json.dumps([U]),
+                        "mlflow.spanOutputs": json.dumps(answer),
+                        **inner,
+                    },
+                },
+                "langfuse": {
+                    **observation([U], answer),
+                    "id": id,
+                    "parentObservationId": parent,
+                    "startTime": time,
+                    "metadata": inner,
+                },
+                "langsmith": {
+                    **ran({"messages": [U]}, answer),
+                    "id": id,
+                    "parent_run_id": parent,
+                    "start_time": time,
+                    "extra": {"metadata": inner},
+                },
+                "agents-trace": {
+                    "object": "trace.span",
+                    "id": id,
+                    "parent_id": parent,
+                    "started_at": time,
+                    "span_data": {"type": "generation", "input": [U], "output": [answer], **inner},
+                },
+                "braintrust": {
+                    "span_id": id,
+                    "root_span_id": "t",
+                    "span_parents": [parent] if parent else None,
+                    "created": time,
+                    "span_attributes": {"type": "llm", **inner},
+                    "input": [U],
+                    "output": [{"message": answer}],
+                },
+                "otel": {
+                    "traceId": "t",
+                    "spanId": id,
+                    "parentSpanId": parent or "",
+                    "startTimeUnixNano": str(number),
+                    "attributes": {
+                        "gen_ai.operation.name": "chat",
+                        "gen_ai.input.messages": json.dumps(parts[:1]),
+                        "gen_ai.output.messages": json.dumps(parts[1:]),
+                        **inner,
+                    },
+                },
+            }[format]
+            | {"trace_id": "t"}
+            | outer
+        )
+    if format == "mlflow":
+        lines = [{"info": {"trace_id": "t"}, "data": {"spans": [line]}} for line in lines]
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+SIDE_NAMES: tuple[dict[str, Any], ...] = (
+    *({"name": name} for name in ("draft", "generate_title", "LLMJudge", "score_answer", "query-router", "Critic 2")),
+    *({"inner": {key: "draft"}} for key in ("name", "purpose", "stage", "kind", "langgraph_node")),
+    *({"tags": ["title"]}, {"environment": "langfuse-llm-as-a-judge"}, {"inner": {"purpose": "scorer"}}),
+)
+
+
+def test_a_call_whose_name_says_that_it_makes_no_answer_is_hidden() -> None:
+    for format in ("opik", "mlflow", "langfuse", "langsmith", "agents-trace", "braintrust", "otel"):
+        for more in SIDE_NAMES:
+            first, last = ("SECRET_1", more), ("b", {"name": "answer"})
+            for answers in ([first, last], [first, ("SECRET_2", more), last], [last, first]):
+                shown, hidden, codes = told(records_of(format, answers), format)
+                assert (shown, codes) == (["a", "b"], []), (format, more)
+                assert ("replayed", "SECRET_1") in hidden
+            assert told(records_of(format, [first]), format)[0] == [], (format, more)
+        for name in ("openrouter", "subtitles", "chat", "Router.acompletion", "travel-planner", "describe", ""):
+            assert told(records_of(format, [("b", {"name": name})]), format)[0] == ["a", "b"], (format, name)
+    draft = {**called(1, None, "a", "the answer"), "name": "draft"}
+    judge = {**called(2, None, "SECRET_1", "SECRET_2"), "name": "judge"}
+    node = {**observation(None, None, "SPAN"), "id": "n", "parentObservationId": "r", "name": "judge"}
+    inner = {**called(2, None, "a", "SECRET_2"), "parentObservationId": "n"}
+    assert returned("the answer", draft) == returned("the answer", draft, judge) == ["a", "the answer"]
+    assert returned({"draft": "the answer", "title": "x"}, draft) == returned(None, draft) == []
+    assert returned(None, node, inner, called(3, None, "a", "b")) == ["a", "b"]
+
+
 def test_without_a_result_doubtful_chains_of_each_trace_are_hidden() -> None:
     answer, router = called(5, "main", "a", "SECRET_1"), called(1, "router", "a", "SECRET_2")
     title = called(2, "title", "SECRET_3", "SECRET_4")

@@ -141,6 +141,29 @@ def test_the_frame_of_an_unknown_speaker_is_hidden_however_it_arrives() -> None:
         assert MarkTokens({b"<|user|>": "start"}, b"<\\|x").held_back(window) == held, text
 
 
+def test_a_block_that_a_hidden_frame_leaves_open_hides_what_follows_and_is_reported() -> None:
+    frames = {
+        "glm": ("<|user|>q", "<|assistant|>", ("<|system|>", "<|observation|>", "<|critic|>"), "<|endoftext|>"),
+        "deepseek": ("<｜User｜>q", "<｜Assistant｜>", ("<｜System｜>", "<｜Critic｜>"), "<｜end▁of▁sentence｜>"),
+    }
+    pairs = [("<think>", "</think>"), ("<tool_call>", "</tool_call>"), ("<tool_response>", "</tool_response>")]
+    for format, (user, assistant, hidden, end) in frames.items():
+        for start in hidden:
+            for opens, closes in [*pairs, ("<|tool_call_start|>", "<|tool_call_end|>"), ("[THINK]", "[/THINK]")]:
+                text = f"{user}{start}\nSECRET\n{opens}\nSECRETCLOSE{assistant}\nanswer{end}{user}"
+                reading = read(text.replace("CLOSE", ""), format)
+                assert seen(reading) == ["q", "q"], text
+                assert {"W-MARKER-IN-BODY/nested", "W-END-MISSING"} <= set(codes(reading)), text
+                assert codes(read(text.partition("CLOSE")[0], format))[-1] == "E-STREAM-TRUNCATED/body", text
+                harmless = [text.replace("CLOSE", f"\n{closes}\n")]
+                if start == "<|system|>" or "think" in opens.lower():
+                    harmless.append(text.replace("CLOSE", "").replace(f"\n{opens}", f" `{opens}`"))
+                for one in harmless:
+                    reading = read(one, format)
+                    assert seen(reading) == ["q", "answer", "q"], one
+                    assert "W-END-MISSING" not in codes(reading), one
+
+
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("format", ["chatml", "openchatml-0.1"])
 @pytest.mark.parametrize("role", ["user", "assistant"])

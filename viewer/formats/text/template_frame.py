@@ -223,7 +223,7 @@ class TemplateFrame:
         closed = next((pair for pair in reversed(self._unclosed) if pair in mark.closes), None)
         if closed is not None:
             self._unclosed.remove(closed)
-        elif mark.opens and len(self._unclosed) < MOST_UNCLOSED:
+        elif mark.opens and mark.opens.closes and not mark.opens.shared_close and len(self._unclosed) < MOST_UNCLOSED:
             may_be_in_line = mark.opens not in THINK_PAIRS and self._speaker in (Speaker.TOOL, None)
             if self._blocks.is_head or may_be_in_line:
                 self._unclosed.append(mark.opens)

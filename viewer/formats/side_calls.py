@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from viewer.cache import bounded_cache
 from viewer.formats.hiding import spelled
 from viewer.syntax.json_text import JsonKind, JsonNode
 
@@ -74,6 +75,7 @@ def _names(node: JsonNode, depth: int) -> Iterator[str]:
             yield from _names(value, depth + 1)
 
 
+@bounded_cache(1024)
 def _is_side_name(name: str) -> bool:
     if len(name) > _LONGEST_NAME:
         return False

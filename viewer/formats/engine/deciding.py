@@ -18,6 +18,7 @@ from viewer.formats.hiding import (
     OFF,
     PHASES,
     RANGES,
+    RECIPIENTS,
     SHOWN,
     SOURCES,
     STARTERS,
@@ -37,6 +38,7 @@ DECIDING_NAMES = (
     | STARTERS
     | KINDS
     | RANGES
+    | RECIPIENTS
     | STATES
     | CONTENTS
     | TAGS

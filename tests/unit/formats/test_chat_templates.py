@@ -135,6 +135,13 @@ def test_the_frame_of_an_unknown_speaker_is_hidden_however_it_arrives() -> None:
         data = text.encode()
         for cut in range(1, len(data)):
             assert read_cut(data, format, [cut]) == reading, cut
+    for case in CASES:
+        known = "<｜critic｜>" if case.format == "deepseek" else "<|critic|>"
+        answer = case.answer.replace("TEXT", f"c{known}SECRET").replace("THOUGHT", "")
+        asked = case.user.replace("TEXT", "Is <|image|> a token?")
+        reading = read(case.begin + asked + answer + asked, case.format)
+        assert seen(reading) == ["Is <|image|> a token?", "c", "Is <|image|> a token?"], case.format
+        assert "E-PARSE-HEADER/role-unknown" in codes(reading), case.format
     for text, held in (("a < b and c", 0), ("a<|b|>c", 0), ("a <", 1), ("a<|b", 3), ("a<|b|", 4), ("a<｜b", 5)):
         window = Window()
         window.append(text.encode())

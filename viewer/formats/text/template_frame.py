@@ -151,6 +151,11 @@ class TemplateFrame:
         return self._speaker is Speaker.ASSISTANT and is_safe and not self.broke_out
 
     @property
+    def has_unknown_marks(self) -> bool:
+        """True if the marks of unknown speakers are not text here."""
+        return self._speaker in self.template.unknown_in and not self._blocks.is_open
+
+    @property
     def is_in_block(self) -> bool:
         """True between two marks, or in a frame that began between them."""
         return self._blocks.is_open or self.broke_out or bool(self._unclosed)

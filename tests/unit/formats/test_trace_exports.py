@@ -23,6 +23,7 @@ from tests.support.record_samples import (
 from tests.support.samples import Sample
 from viewer.formats import detect
 from viewer.model.events import Started
+from viewer.model.visibility import is_user_safe, message_kind
 
 NAMES = ("langfuse", "langsmith", "mlflow")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
@@ -157,6 +158,35 @@ def test_the_messages_of_any_api_are_read() -> None:
             assert shown == ["a", "b"], (asked, answered)
             assert all(kind != "said" for kind, _ in hidden)
         assert langfuse(json.dumps(asked, indent=1), json.dumps(answered, indent=1))[0] == ["a", "b"]
+
+
+def test_the_details_of_a_thought_are_analysis_in_every_reader() -> None:
+    details = [{"type": "reasoning.text", "text": "SECRET_1"}, {"type": "reasoning.summary", "summary": "SECRET_2"}]
+    said = {**A, "reasoning_details": details}
+    chunk = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said}]}
+    cases: list[tuple[str, Any]] = [
+        ("json", [U, said]),
+        ("json", {"choices": [{"message": said}]}),
+        ("langfuse", observation([U], said)),
+        (
+            "langsmith",
+            ran(
+                {"messages": [U]},
+                {"messages": [constructed("AIMessage", content="b", additional_kwargs={"reasoning_details": details})]},
+            ),
+        ),
+        ("rows", {"prompt": [U], "completion": [said]}),
+        ("call-log", {"request_body": {"messages": [U]}, "response_body": {"choices": [{"message": said}]}}),
+        ("call-log", {"request_body": {"messages": [U]}, "response_body": [chunk]}),
+    ]
+    for format, value in cases:
+        data = json.dumps(value).encode()
+        shown, hidden, _ = told(value, format)
+        assert shown[-1] == "b", format
+        assert "SECRET_1" in "".join(text for _, text in hidden), format
+        assert "SECRET_2" in "".join(text for _, text in hidden), format
+        found = messages(events_of(format, data))
+        assert {message_kind(each) for each in found if not is_user_safe(each)} == {"thought"}, format
 
 
 PRINTED = (

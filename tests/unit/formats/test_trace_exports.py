@@ -209,6 +209,20 @@ PRINTED = (
     *('array(2) { ["thought"]=> "SECRET_2" }', "Agent@6d06d69c[text=SECRET_2]", "struct Agent{output: 'SECRET_2'}"),
     *("\u200bAgentResult(output='SECRET_2')", "Result: AgentResult(output='SECRET_2')", "Foo(x=1, y='SECRET_2"),
     *('```json\n{"thought": "SECRET_2"}\n```', "A(x=1) thought='SECRET_2'", "A(x=1) B(y='SECRET_2')"),
+    *(
+        "thought: SECRET_2\nanswer: b",
+        "- role: assistant\n  content: SECRET_2",
+        "---\noutput:\n  reasoning: >\n    SECRET_2",
+    ),
+    *('choices {\n  message {\n    content: "SECRET_2"\n  }\n}', 'role: "assistant" content: "SECRET_2"'),
+    *(
+        'parts {\n  text: "SECRET_2"\n  thought: true\n}',
+        "role=assistant content=SECRET_2",
+        "thought = SECRET_2\nx = b",
+    ),
+    *("AgentResult(thought='SECRET_2') is \u2026", "It is AgentResult(x=1, thought='SECRET_2'), as asked."),
+    *("I got {'thought': 'SECRET_2'} back", 'It is {"a": 1, "tool_calls": ["SECRET_2"]}.', "b (thought='SECRET_2')"),
+    *("b\n[AIMessage(content='SECRET_2')]", "b <Agent thought='SECRET_2'>", "b: AgentFinish(log='SECRET_2')"),
     *("R\u00e9sultat(output='SECRET_2')", "(True, 'SECRET_2')", "Array\n(\n  [thought] => SECRET_2\n)"),
 )
 """Answers that a program printed, in several languages."""
@@ -217,6 +231,8 @@ NOT_PRINTED = (
     *("Paris (population=2)", "[b](https://example.org)", "x = 3", '"b", he said', "P(X=1) is b", "# b", "b: {c}"),
     *("map[key] is a lookup", "set([1,2]) is b", "Foo(x=1) is how you call it.", "dict([('b', 1)]) makes b"),
     *("`Foo(x=1)` is b", "Foo(x=1), which is b", "Foo(x=1). This is b", "P(X=1) = 0.5", "<function> tags", "{b}"),
+    *("Note: b", "Name: Ann\nAge: b", "Use `A(thought='x')` for b", "Thought: b", "title: b\nsteps:\n  - a", "x = b"),
+    *("server {\n  listen 80;\n}", "def f(thought='x'): b", 'a {\n  content: "b";\n}', "role: b of the king"),
     *("Array (or list) is b", "(1, 2)", "Answer (short): b", "Result: 5", '```json\n{"b": 1}\n```', "b@example.com"),
 )
 

@@ -359,7 +359,11 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             return
         known = reading.known if rule.lookup is None and inner.is_neutral else None
         hidden = [*_hidden_holders(rule.each, node)]
+        ids_at, id_at = rule.known_ids or ("", "")
+        ids = {each.text for each in path(ids_at).all(node)} if ids_at else set()
         for item in items[repeated_length(items, rule.repeats, node) :]:
+            if ids and string_at(item, id_at) in ids:
+                continue
             if rule.lookup is not None:
                 reading.faults += look_up(item, rule.lookup)
             is_held = any(holder.start <= item.start < holder.end for holder in hidden)

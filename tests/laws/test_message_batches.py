@@ -609,5 +609,5 @@ def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_fault_in_the_search_of_blocks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefilter_block.Block, "places_with", lambda self, find: set())
     with pytest.raises(AssertionError):
-        for number in range(120):
+        for number in range(200, 320):
             compare(number, monkeypatch)

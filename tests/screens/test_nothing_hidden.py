@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -31,8 +32,8 @@ DEBUG_TOUR = (
 QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
 
-def all_text(projection: Projection) -> str:
-    """Return all text of a document for an audience."""
+def texts_of(projection: Projection) -> list[str]:
+    """Return all texts of a document for an audience."""
     texts: list[str] = []
     for item in projection.items():
         if isinstance(item, HiddenRun | BriefCall):
@@ -41,15 +42,18 @@ def all_text(projection: Projection) -> str:
         if isinstance(item, ShownMessage):
             said = (item.role, item.name, item.recipient, item.channel_given, item.intent, item.call_id)
             texts += [value for value in (*said, item.content_type, item.time, *item.extra.values()) if value]
-    return "\n".join(texts)
+    return texts
 
 
 def hidden_pieces(sample: Sample) -> list[str]:
-    """Return pieces of lines that only the debug view shows."""
+    """Return pieces of lines that only the debug view shows. A hidden record may repeat shown text in quotes, as in an
+    export to JSON Lines."""
     document = Document(open_source(str(sample.path)), sample.asked, ReadOptions()).load()
-    shown = all_text(document.project(END_USER)) + "\n" + own_words() + "\n" + sample.name
+    texts = texts_of(document.project(END_USER))
+    quoted = (json.dumps(text, ensure_ascii=False) for text in texts)
+    shown = "\n".join([*texts, *quoted, own_words(), sample.name])
     shown += "".join(f"{each.model} {each.version}" for each in document.project(END_USER).transcripts())
-    hidden = all_text(document.project(EVERYTHING))
+    hidden = "\n".join(texts_of(document.project(EVERYTHING)))
     pieces: dict[str, None] = {}
     for line in hidden.splitlines():
         stripped = line.strip()
@@ -145,7 +149,7 @@ class Looked:
             )
             await settled(self.pilot)
             searcher = main.search.searcher
-            shown = all_text(main.session.document.project(END_USER)).lower()
+            shown = "\n".join(texts_of(main.session.document.project(END_USER))).lower()
             assert searcher is None or not searcher.matches or piece.lower() in shown or piece[1:].lower() in shown, (
                 piece
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator
 from itertools import product
 
@@ -80,18 +81,26 @@ FLAGS = spelled(
     *joined(("injected_by",), ("system", "hook", "program", "client", "tool", "agent")),
 )
 """Members that hide text unless their value is false or null."""
-_DELETIONS = ("deleted_at", "removed_at", "retracted_at", "deleted_by", "deletion_time", "deletion_reason")
-CONCEALING = spelled("hidden", "hide", "invisible", "x_hidden", *_DELETIONS) | {"HIDDEN", "ishidden", "is hidden"}
+_WHEN = ("at", "on", "by", "time", "timestamp", "ts", "date")
+_DELETIONS = (
+    *joined(("deleted", "removed", "retracted", "withdrawn", "unsent", "erased", "trashed", "soft_deleted"), _WHEN),
+    *joined(("date", "time"), ("deleted", "removed", "retracted")),
+    *joined(("deletion", "removal"), ("time", "timestamp", "date", "reason")),
+    *("deleted", "removed", "retracted", "soft_deleted", "is_soft_deleted", "withdrawn", "erased", "trashed"),
+)
+CONCEALING = spelled(
+    *("hidden", "hide", "invisible", "x_hidden", "hidden_at", "hidden_on", "hidden_by", "hidden_since", *_DELETIONS)
+) | {"HIDDEN", "ishidden", "is hidden"}
 """Members that hide text unless their value is false, null, or empty."""
 TEXTUAL = spelled("summary", *_THOUGHTS)
 """Members that are flags in some formats, and text in others."""
 WORDS = (CONCEALING | TEXTUAL) | spelled(
     *("synthetic", "ignored", "redacted", "internal", "injected", "private", "ephemeral", "debug", "secret", "silent"),
     *("concealed", "suppressed", "not_visible", "non_visible", "not_shown", "undisplayed", "subagent", "sub_agent"),
-    *("draft", "is_draft", "deleted", "is_deleted", "removed", "is_removed", "retracted", "is_retracted", "unsent"),
-    *("is_unsent", "spam", "is_spam"),
+    *("draft", "is_draft", "is_deleted", "is_removed", "is_retracted", "unsent", "is_unsent", "spam", "is_spam"),
+    *("is_withdrawn", "is_erased", "is_trashed", "tombstone", "is_tombstone"),
     *("is_example", "is_few_shot", "internal_note", "private_note", "agent_internal", "backstage", "confidential"),
-    "_hidden",
+    *("_hidden", "_deleted", "_removed"),
 )
 """Members that hide text if their value is true. Some formats use most of these names for strings."""
 SHOWN = spelled(
@@ -216,22 +225,63 @@ HOLDERS = spelled(
 _DEEPEST_HOLDER = 3
 """The maximum nesting depth of holders."""
 
+RECIPIENTS = spelled("recipients", "recipient_name", "addressee", "addressees", "addressed_to") | {"Recipient"}
+"""Members that hide text if all readers that they name are other than the user and the assistant."""
+
 HELD = (
-    (FLAGS | SHOWN | OFF | RANGES | SOURCES | TAGS | CONTENTS | HOLDERS | {"audience"} | WORDS) - TEXTUAL
+    (FLAGS | SHOWN | OFF | RANGES | SOURCES | TAGS | CONTENTS | HOLDERS | RECIPIENTS | {"audience"} | WORDS) - TEXTUAL
 ) | spelled("thought")
-"""Members of holders that may hide text."""
+"""Members that may hide text, also if they are in a holder."""
+HELD_HEADERS = frozenset({"recipient", "to", "intent", "channel", "phase", "role", "type", "status", "state"}) | KINDS
+"""Further members of a holder that may hide text. In a message itself, readers interpret most of them."""
+IN_HOLDERS = HELD | HELD_HEADERS
+"""All members of holders that may hide text."""
 DECIDING = HELD | WORDS | STARTERS | KINDS | TYPES | PHASES | STATES
 """All members that may hide text."""
-WEAK = TEXTUAL | spelled(
-    *("synthetic", "is_synthetic", "is_synthesized", "private", "is_private", "ephemeral", "is_ephemeral", "redacted"),
-    *("is_redacted", "is_summary", "is_tool", "is_system", "is_example", "is_few_shot", "debug", "is_debug", "silent"),
-    *("is_silent", "public", "is_public", "published", "is_published", "exposed", "viewable", "is_viewable", "is_plan"),
-    *("secret", "is_secret", "confidential", "is_confidential", "is_background", "is_function", "is_environment"),
-    *("is_instruction", "is_planning", "access", "access_level", "exposure", "privacy", "permissions", "audiences"),
-    *("target_audience", "intended_for", "intended_audience", "purpose", "mode", "draft", "is_draft", "spam"),
-    *("is_spam", "deleted", "is_deleted", "removed", "is_removed", "retracted", "is_retracted", *_DELETIONS),
-    *joined(("is",), _THOUGHTS),
-    *joined(("system", "tool", "hook"), ("generated", "added")),
+WEAK = (
+    TEXTUAL
+    | RECIPIENTS
+    | spelled(
+        *(
+            "synthetic",
+            "is_synthetic",
+            "is_synthesized",
+            "private",
+            "is_private",
+            "ephemeral",
+            "is_ephemeral",
+            "redacted",
+        ),
+        *(
+            "is_redacted",
+            "is_summary",
+            "is_tool",
+            "is_system",
+            "is_example",
+            "is_few_shot",
+            "debug",
+            "is_debug",
+            "silent",
+        ),
+        *(
+            "is_silent",
+            "public",
+            "is_public",
+            "published",
+            "is_published",
+            "exposed",
+            "viewable",
+            "is_viewable",
+            "is_plan",
+        ),
+        *("secret", "is_secret", "confidential", "is_confidential", "is_background", "is_function", "is_environment"),
+        *("is_instruction", "is_planning", "access", "access_level", "exposure", "privacy", "permissions", "audiences"),
+        *("target_audience", "intended_for", "intended_audience", "purpose", "mode", "draft", "is_draft", "spam"),
+        *("is_spam", "is_deleted", "is_removed", "is_retracted", "unsent", "is_unsent", "is_withdrawn", "is_erased"),
+        *("is_trashed", "tombstone", "is_tombstone", "_deleted", "_removed", *_DELETIONS),
+        *joined(("is",), _THOUGHTS),
+        *joined(("system", "tool", "hook"), ("generated", "added")),
+    )
 )
 """Flags that may hide a single message, but not a whole conversation."""
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
@@ -313,6 +363,7 @@ _READERS_OF_TEXT = frozenset(
     {"", "user", "users", "human", "assistant", "all", "everyone", "any", "model", "ai", "end_user", "customer"}
 )
 _HIDDEN_INTENTS = ("debug", "status_", "internal", "hidden", "thought", "thinking", "reasoning", "analysis", "plan_")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
 _TOOLS = frozenset({"browser", "python", "web", "container", "terminal", "bash", "shell", "code", "memory", "planner"})
 
 
@@ -352,6 +403,8 @@ def _hides(name: str, value: JsonNode, depth: int = 0, *, is_message: bool = Tru
             is_listed = name in _LISTING and any(map(_is_flag_word, (value, *value.items)))
             return is_listed or any(_holds_flag(each, depth, is_message=is_message) for each in value.items)
         return depth < _DEEPEST_HOLDER and _holds_flag(value, depth, is_message=is_message)
+    if name in RECIPIENTS:
+        return _names_only_others(value)
     if name == "audience":
         return _lacks_user(value)
     if name in OFF:
@@ -459,13 +512,64 @@ def _is_unseen(item: JsonNode) -> bool:
 
 def _holds_flag(holder: JsonNode, depth: int, *, is_message: bool = True) -> bool:
     """True if an object has a flag that is set, or an audience without the user."""
-    names = HELD if is_message else _OF_CONVERSATIONS
+    names = IN_HOLDERS if is_message else _OF_CONVERSATIONS
     if type(holder) is LazyNode and (type(holder.value) is not dict or names.isdisjoint(holder.value)):
         return False
     return any(
-        member.key in names and _hides(member.key, member.value, depth + 1, is_message=is_message)
+        _hides(member.key, member.value, depth + 1, is_message=is_message)
+        if member.key not in HELD_HEADERS
+        else is_message and _is_hiding_header(member.key, member.value)
         for member in holder.members
+        if member.key in names
     )
+
+
+_THOUGHT_WORDS = (
+    "think",
+    "thought",
+    "reason",
+    "analysis",
+    "scratchpad",
+    "inner_",
+    "monologue",
+    "reflect",
+    "commentary",
+)
+_HELD_TYPES = (
+    *(*_THOUGHT_WORDS, "chain_of", "internal", "hidden", "subagent", "sub_agent", "debug_", "redacted", "tool_"),
+    *("function_call_output", "system_message", "system_prompt", "system_reminder"),
+)
+_HELD_ROLES = frozenset({"tool", "function", "system", "ipython", "environment", "observation"})
+_HELD_INTENTS = frozenset({"debug", "internal", "hidden", "thought", "thinking", "reasoning", "analysis"})
+
+
+def _is_hiding_header(name: str, value: JsonNode) -> bool:
+    """True if a member of a holder is a header that hides text. Holders use these names for other things, too, so fewer
+    words count than in a message itself."""
+    if name == "recipient":
+        return _names_only_others(value)
+    if name == "to":
+        return any(map(_is_tool, (value, *value.items)))
+    if name in ("intent", "role"):
+        return value.kind is JsonKind.STRING and value.text.lower() in (
+            _HELD_INTENTS if name == "intent" else _HELD_ROLES
+        )
+    if name in ("status", "state"):
+        return is_word(value, _HIDDEN_STATES)
+    return is_word(value, _THOUGHT_WORDS if name in ("channel", "phase", "stage") else _HELD_TYPES)
+
+
+def _names_only_others(value: JsonNode) -> bool:
+    """True if a value names readers, none of whom is the user or the assistant. Addresses and telephone numbers are not
+    names of tools."""
+    named = value.items if value.kind is JsonKind.ARRAY else [value]
+    return bool(named) and all(map(_is_other_reader, named))
+
+
+def _is_other_reader(value: JsonNode) -> bool:
+    if value.kind is not JsonKind.STRING:
+        return is_other_author(value) or any(_is_tool(member.value) for member in value.members if member.key == "name")
+    return value.text.lower() not in _READERS_OF_TEXT and _NAME.fullmatch(value.text) is not None
 
 
 def _lacks_user(audience: JsonNode) -> bool:

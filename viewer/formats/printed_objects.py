@@ -39,6 +39,27 @@ _PRINTED = lazy_regex(
     r")"
 )
 """Matches the start of any other printed object."""
+_HIDDEN = (
+    "(?:inner_|internal_)?(?:thoughts?|thinking|reasoning|monologue)|reasoning_content|scratchpad|chain_of_thought"
+    "|critique|reflection|tool_calls|tool_input|system_prompt"
+)
+_INSIDE = lazy_regex(
+    rf"(?<![`\w.])[A-Z]\w{{0,60}}\((?:[^()`]{{0,200}}?[\s,])?(?:{_HIDDEN})\s?=(?!=)"
+    r"|(?<![`\w.])(?:AI|System|Human|Tool|Function)Message(?:Chunk)?\(\s*content=|(?<![`\w.])(?:ToolCall|AgentFinish|AgentAction)\(\w+="
+    rf"|(?<!`)[{{,]\s*[\"'](?:{_HIDDEN})[\"']\s*:"
+    rf"|(?<![\w`])\((?:{_HIDDEN})=[\"'\[{{]|<[A-Z]\w{{0,60}}\s[^<>`]{{0,200}}?\b(?:{_HIDDEN})="
+)
+"""Matches an object with a hidden member anywhere in a text, unless it is quoted as code."""
+_KEYS = lazy_regex(
+    rf"\A{_START}(?:(?:---|!!python\S{{1,80}}|&\w{{1,20}})\s*\n\s*)?(?:- )?[a-z_][\w-]{{0,60}}[ \t]?[:=](?:\s|(?=\w))"
+)
+"""Matches a text that begins with a member in lower case, as YAML and the text format of Protocol Buffers do."""
+_HIDDEN_KEY = lazy_regex(
+    rf"(?m:^)[ \t]{{0,40}}(?:- )?(?:(?:{_HIDDEN})[ \t]?[:=](?!\w*\()"
+    r"|role[ \t]?[:=][ \t]?[\"']?(?:assistant|system|tool|user|model)\b)"
+)
+_PROTOBUF = lazy_regex(rf"\A{_START}[a-z_]\w{{0,60}}\s?\{{\s")
+_PROTOBUF_TEXT = lazy_regex(r"\b(?:text|thought|role|author|content)\s?:\s?(?:true\b|\"(?![^\"\n]*\"\s*;))")
 _TOKEN = lazy_regex(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?P<open>[\[({])|(?P<close>[\])}])")
 _SENTENCE = lazy_regex(
     r"[`'\"]{0,3}(?:[,;][ ]|[ ])(?:[a-z]+(?![\w=(:.\[{])|[=<>+*/≈≤≥-][ ]?[\w(])|[`'\"]{0,3}[.:!?][ ][^\W\d_]+[ ][a-z]"
@@ -48,9 +69,13 @@ _LONGEST = 200
 
 
 def is_printed_object(text: str) -> bool:
-    """True if text begins like an object that a program printed. Such text may contain calls, thoughts, and
-    instructions next to the answer."""
-    if _PRINTED.search(text) is not None:
+    """True if text begins like an object that a program printed, or contains such an object with a thought or a call.
+    Such text may contain calls, thoughts, and instructions next to the answer."""
+    if _PRINTED.search(text) is not None or _INSIDE.search(text) is not None:
+        return True
+    if _KEYS.search(text) is not None and _HIDDEN_KEY.search(text) is not None:
+        return True
+    if _PROTOBUF.search(text) is not None and _PROTOBUF_TEXT.search(text) is not None:
         return True
     found = _NAMED.search(text)
     return found is not None and not _is_in_sentence(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -53,11 +54,37 @@ _FRAME_WORDS = (
 _FRAME_TOKENS = (
     *(f"<|{word}|>" for word in _FRAME_WORDS),
     *("<|turn>", "<turn|>", "</s>", "<start_of_turn>", "<end_of_turn>", "[gMASK]", "]~b]", "[e~["),
-    *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+    *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+    *("[MODEL_SETTINGS]", "[/MODEL_SETTINGS]", "[TOOL_CONTENT]"),
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
 TEMPLATE_TOKEN = lazy_regex(lambda: rb"(?<![\w?])<s>|" + any_of(token.encode() for token in _FRAME_TOKENS))
 """The frame tokens of chat templates. In `(?P<s>…)` and `set<s>`, `<s>` is the name of a group or a type."""
+NEUTRAL = (
+    r"(?:[A-Za-z_]*(?:image|video|audio|vision|media|box|quad|object|fim|file|repo|pad|sep|eos|bos|endof|begin_of|end_of)"
+    r"[A-Za-z0-9_]*|(?:end)?literal|(?:start|end)_(?:reason|reflect|introspect)|function_(?:call|output|list))"
+)
+"""A pattern for names of control tokens that never begin another speaker's text."""
+_UNKNOWN_TOKEN = lazy_regex(
+    rb"<(?:\|(?!%(neutral)s\|>)[A-Za-z][A-Za-z0-9_-]{1,40}\|"
+    rb"|%(bar)s(?!%(neutral)s%(bar)s)[A-Za-z][A-Za-z0-9_-]{1,40}%(bar)s)>"
+    % {b"neutral": NEUTRAL.encode(), b"bar": "｜".encode()},
+    signs=(b"<|", "<｜".encode()),
+)
+_QUOTED = (b"`", b"'", b'"')
+_FENCE = lazy_regex(rb"(?m)^[ \t]{0,8}(?:```|~~~)", signs=(b"```", b"~~~"))
+
+
+def unknown_tokens(data: bytes) -> Iterator[Span]:
+    """Yield the spans of control tokens that no template has, unless they are quoted or in a code block."""
+    fences: list[int] | None = None
+    for found in _UNKNOWN_TOKEN.finditer(data):
+        start = found.start()
+        if MARK.match(data, start) or data[start - 1 : start] in _QUOTED:
+            continue
+        fences = [fence.start() for fence in _FENCE.finditer(data)] if fences is None else fences
+        if bisect(fences, start) % 2 == 0:
+            yield found.span()
 
 
 class Piece(Struct, frozen=True):
@@ -187,6 +214,9 @@ def stripped_spans(data: bytes) -> list[Span]:
 def first_token(data: bytes, start: int = 0, end: int | None = None) -> Span:
     """Return the span of the first control token or template mark between two offsets, or an empty span."""
     limit = len(data) if end is None else end
+    unknown = _UNKNOWN_TOKEN.match(data, start, limit)
+    if unknown is not None:
+        return unknown.span()
     token = TEMPLATE_TOKEN.search(data, start, limit)
     mark = next((mark for mark in map(read_mark, MARK.finditer(data, start, limit)) if mark.opens or mark.closes), None)
     found = [*([token.span()] if token else []), *([(mark.start, mark.end)] if mark else [])]

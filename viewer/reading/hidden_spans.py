@@ -6,13 +6,22 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 from enum import Enum
+from itertools import islice
 
 from msgspec import Struct
 
 from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Channel, Span
 from viewer.reading.bodies import Body, ByteRun
-from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
+from viewer.reading.embedded_turn import (
+    TEMPLATE_TOKEN,
+    find_turn,
+    is_call,
+    may_be_stripped,
+    read_turn,
+    stripped_spans,
+    unknown_tokens,
+)
 from viewer.reading.template_marks import (
     ADDED_TAGS,
     CALL_TAGS,
@@ -30,7 +39,10 @@ from viewer.reading.thoughts import text_so_far, thought_spans, without_thoughts
 
 _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
-_BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
+_BEGUN_TOKEN = lazy_regex(
+    rb"<(?:\|[A-Za-z0-9_:=-]*\|?|\xef\xbd?|%(bar)s[A-Za-z0-9_-]*(?:\xef\xbd?|%(bar)s)?)?" % {b"bar": "｜".encode()}
+)
+_LONGEST_TOKEN = 64
 _ADDED = lazy_regex(rb"(?i)<(%s)(?=[\s>/])[^<>]{0,256}>" % "|".join(ADDED_TAGS).encode(), signs=(b"<",))
 _CALLED = lazy_regex(
     rb"(?im)^[ \t]{0,8}<(%s)(?=[\s>/])[^<>]{0,256}(?<!/)>" % "|".join(CALL_TAGS).encode(), signs=(b"<",)
@@ -191,7 +203,7 @@ def _embedded(body: Body, *, in_json: bool) -> list[Block]:
     if stripped:
         return [Block(start, end, BlockKind.THOUGHT, Source.STRIPPED) for start, end in stripped]
     first = find_turn(body.data, in_json=in_json)
-    token = next(_live_tokens(body), None) if in_json else None
+    token = min(_live_tokens(body), default=None) if in_json else None
     if first is not None and body.is_live(first, first + 1) and (token is None or first <= token):
         return list(_hidden_parts(body, first))
     if token is not None:
@@ -200,9 +212,20 @@ def _embedded(body: Body, *, in_json: bool) -> list[Block]:
 
 
 def _live_tokens(body: Body) -> Iterator[int]:
-    for found in TEMPLATE_TOKEN.finditer(body.data):
-        if body.is_live(*found.span()):
-            yield found.start()
+    """Yield the offset of the first token of a chat template, and that of the first token that no template has, outside
+    thoughts, calls, and replies."""
+    live = (found.start() for found in TEMPLATE_TOKEN.finditer(body.data) if body.is_live(*found.span()))
+    yield from islice(live, 1)
+    unknown = [start for start, end in unknown_tokens(body.data) if body.is_live(start, end)]
+    if unknown:
+        blocks = [(block.start, block.end) for block in _marked(body, [], is_assistant=True)]
+        hidden = _merged([*blocks, *thought_spans(body)])
+        yield from islice((start for start in unknown if not _is_in(hidden, start)), 1)
+
+
+def _is_in(spans: list[Span], at: int) -> bool:
+    index = bisect(spans, at, key=lambda span: span[0]) - 1
+    return index >= 0 and at < spans[index][1]
 
 
 def _hidden_parts(body: Body, first: int) -> Iterator[Block]:
@@ -381,7 +404,7 @@ def _gaps(spans: list[Span], length: int) -> Iterator[Span]:
 
 def _begun_token(data: bytes) -> int:
     """Return the number of bytes at the end that may begin a control token."""
-    at = data.rfind(b"<", max(0, len(data) - 32))
+    at = data.rfind(b"<", max(0, len(data) - _LONGEST_TOKEN))
     return len(data) - at if at >= 0 and _BEGUN_TOKEN.fullmatch(data, at) else 0
 
 

@@ -228,7 +228,7 @@ _HEADS = tuple(dict.fromkeys(tag[:4] for tag in THINK_TAGS))
 """The first four letters of each tag name."""
 _BRACKETED = (
     *("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect", "plan]", "planning"),
-    *("critique", "monologue", "internal", "deliberation"),
+    *("criti", "judge]", "verifier]", "evaluator]", "draft]", "monologue", "internal", "deliberation"),
 )
 """The beginnings of words that mark a thought in square brackets."""
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
@@ -357,6 +357,10 @@ TOKEN_SIGNS = (
     b"[/INST",
     b"[SYS",
     b"[/SYS",
+    b"[AVAIL",
+    b"[/AVAIL",
+    b"[MODEL_",
+    b"[/MODEL_",
     b"[gM",
     b"[e~[",
     b"]~b]",

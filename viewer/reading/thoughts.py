@@ -29,7 +29,9 @@ _ESCAPED = rb"(?:&(?:amp;)?(?:lt|LT|#0{0,4}60|#[xX]0{0,4}3[cC]);|\\u003[cC])"
 _ESCAPED_END = rb"(?:&(?:amp;)?(?:gt|GT|#0{0,4}62|#[xX]0{0,4}3[eE]);|\\u003[eE])"
 _ESCAPED_REST = rb"(?:[^<>&\\]|(?=&(?:quot|apos|amp|#39|#34|#[xX]27);)&|(?=\\[\"'nt])\\){0,%d}" % LONGEST_ATTRIBUTES
 _NAMES = "think(?:ing)?|thoughts?|reasoning|scratchpad|cot|inner[_ ]monologue|chain[_ ]of[_ ]thought"
-_LABELS = "analysis|reflection|plan|planning|critique|monologue|internal|deliberation"
+_LABELS = (
+    "analysis|reflection|plan|planning|critique|critic|judge|verifier|evaluator|draft|monologue|internal|deliberation"
+)
 _LINK = rb"(?:\([^\s()]{1,300}\)|\[[^\[\]\r\n]{0,80}\]|:[ \t]{0,8}(?:<|https?:|[./#]))"
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
@@ -86,9 +88,10 @@ _LAST_COLONS = lazy_regex(rb"(?:\A|[\s\S]*\n)[ \t]*(?=:[^\n]{0,80}\Z)", signs=(b
 _LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len("&#x3c;/ ") + len("&#x3e;") + max(map(len, THINK_TAGS))
 _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
-    rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
+    rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf|\xef\xbf\xbd)*"
 )
-"""Whitespace, control characters, and invisible characters. Before a tag, nobody can see them."""
+"""Whitespace, control characters, invisible characters, and what replaces a damaged character. Before a tag, nobody can
+read them."""
 
 
 def thought_spans(body: Body) -> list[Span]:

@@ -135,10 +135,40 @@ def test_the_frame_of_an_unknown_speaker_is_hidden_however_it_arrives() -> None:
         data = text.encode()
         for cut in range(1, len(data)):
             assert read_cut(data, format, [cut]) == reading, cut
+    for case in CASES:
+        known = "<｜critic｜>" if case.format == "deepseek" else "<|critic|>"
+        answer = case.answer.replace("TEXT", f"c{known}SECRET").replace("THOUGHT", "")
+        asked = case.user.replace("TEXT", "Is <|image|> a token?")
+        reading = read(case.begin + asked + answer + asked, case.format)
+        assert seen(reading) == ["Is <|image|> a token?", "c", "Is <|image|> a token?"], case.format
+        assert "E-PARSE-HEADER/role-unknown" in codes(reading), case.format
     for text, held in (("a < b and c", 0), ("a<|b|>c", 0), ("a <", 1), ("a<|b", 3), ("a<|b|", 4), ("a<｜b", 5)):
         window = Window()
         window.append(text.encode())
         assert MarkTokens({b"<|user|>": "start"}, b"<\\|x").held_back(window) == held, text
+
+
+def test_a_block_that_a_hidden_frame_leaves_open_hides_what_follows_and_is_reported() -> None:
+    frames = {
+        "glm": ("<|user|>q", "<|assistant|>", ("<|system|>", "<|observation|>", "<|critic|>"), "<|endoftext|>"),
+        "deepseek": ("<｜User｜>q", "<｜Assistant｜>", ("<｜System｜>", "<｜Critic｜>"), "<｜end▁of▁sentence｜>"),
+    }
+    pairs = [("<think>", "</think>"), ("<tool_call>", "</tool_call>"), ("<tool_response>", "</tool_response>")]
+    for format, (user, assistant, hidden, end) in frames.items():
+        for start in hidden:
+            for opens, closes in [*pairs, ("<|tool_call_start|>", "<|tool_call_end|>"), ("[THINK]", "[/THINK]")]:
+                text = f"{user}{start}\nSECRET\n{opens}\nSECRETCLOSE{assistant}\nanswer{end}{user}"
+                reading = read(text.replace("CLOSE", ""), format)
+                assert seen(reading) == ["q", "q"], text
+                assert {"W-MARKER-IN-BODY/nested", "W-END-MISSING"} <= set(codes(reading)), text
+                assert codes(read(text.partition("CLOSE")[0], format))[-1] == "E-STREAM-TRUNCATED/body", text
+                harmless = [text.replace("CLOSE", f"\n{closes}\n")]
+                if start == "<|system|>" or "think" in opens.lower():
+                    harmless.append(text.replace("CLOSE", "").replace(f"\n{opens}", f" `{opens}`"))
+                for one in harmless:
+                    reading = read(one, format)
+                    assert seen(reading) == ["q", "answer", "q"], one
+                    assert "W-END-MISSING" not in codes(reading), one
 
 
 @pytest.mark.share(quick=3)

@@ -57,6 +57,27 @@ def test_a_message_that_reviewers_did_not_accept_is_hidden() -> None:
             assert bool(shown(as_document(record), "oasst")) is is_shown, record
 
 
+def test_results_and_arguments_of_agno_that_no_message_repeats_are_read() -> None:
+    def tool(number: int) -> dict[str, Any]:
+        return {"tool_call_id": f"c{number}", "tool_args": {"k": f"asked {number}"}, "result": f"found {number}"}
+
+    asked, answer = {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}
+    reply = {"role": "tool", "tool_call_id": "c1", "content": "found 1"}
+    cases: list[tuple[list[dict[str, Any]], Any, list[str]]] = [
+        ([asked, reply, answer], [tool(1), tool(2)], ["asked 2", "found 2"]),
+        ([asked, answer], [tool(1), tool(2)], ["asked 1", "found 1", "asked 2", "found 2"]),
+        ([asked, *[{**reply, "tool_call_id": f"x{each}"} for each in range(20)], reply, answer], [tool(1)], []),
+        ([asked, reply, answer], tool(2), ["asked 2", "found 2"]),
+        ([asked, answer], [{"tool_call_id": "c1", "tool_args": {"k": "asked 1"}}], ["asked 1"]),
+    ]
+    for said, tools, texts in cases:
+        run = {"run_id": "r", "agent_id": "a", "session_id": "s", "content": "b", "messages": said, "tools": tools}
+        data = as_document(run)
+        assert shown(data, "agno") == ["a", "b"], tools
+        replayed = [text for kind, text in kinds(data, "agno") if kind == "replayed"]
+        assert [word in text for word, text in zip(texts, replayed, strict=True)] == [True] * len(texts), tools
+
+
 def test_only_the_last_record_of_an_attempt_is_shown() -> None:
     attempt = {"entry_type": "attempt", "uuid": "u", "prompt": "a", "outputs": ["b", "SECRET"]}
     for status, texts in ((2, ["a", "b"]), (None, ["a", "b"]), (1, []), (3, []), ("x", [])):

@@ -137,6 +137,17 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{name: True} for name in ("draft", "isDraft", "deleted", "is-deleted", "spam", "retracted", "unsent")],
         *[{name: "2026-01-02"} for name in ("deletedAt", "removed_at")],
         *[{"status": word} for word in ("draft", "Deleted")],
+        *[
+            {name: "2026-01-02"}
+            for name in ("deletedOn", "deleted_date", "dateDeleted", "removedBy", "hidden_at", "deleted")
+        ],
+        *[{name: 1767312000} for name in ("deleted_ts", "unsentAt", "removed", "deletionTime")],
+        *[{name: True} for name in ("softDeleted", "tombstone", "_deleted", "is_withdrawn")],
+        *[{"metadata": {name: "python"}} for name in ("recipient", "to", "recipients", "addressee")],
+        *[{"metadata": {name: "analysis"}} for name in ("channel", "phase", "intent", "type", "kind", "message_type")],
+        *[{"extra": value} for value in ({"role": "tool"}, {"status": "hidden"}, {"deletedOn": 1}, {"to": ["shell"]})],
+        *[{"recipients": value} for value in ("functions.f", ["python"], [{"role": "tool"}, "web"])],
+        *[{name: "python"} for name in ("addressed_to", "recipientName", "Recipient")],
         {"attributes": ["hidden"]},
         {"audience": {"user": False}},
         {"phase": "planning"},
@@ -158,6 +169,12 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{name: "planner"} for name in ("agent_type", "createdBy", "source", "subtype")],
         *[{name: value} for name in ("draft", "deleted", "deletedAt", "is_spam") for value in (False, None, "")],
         *[{"status": word} for word in ("drafting", "completed")],
+        *[{"recipients": value} for value in ([], ["user", "python"], "all", ["+1 555 0100", "ann@example.org"])],
+        *[{"metadata": {"channel": value}} for value in ("web", "final", None)],
+        *[{"metadata": {"recipient": value}} for value in ("user", "all", "ann@example.org", ["assistant"])],
+        *[{"metadata": value} for value in ({"role": "developer"}, {"type": "text"}, {"status": "completed"})],
+        *[{"metadata": value} for value in ({"intent": "plan_trip"}, {"phase": "planning"}, {"to": "Paris"})],
+        *[{name: value} for name in ("deletedOn", "removed", "hidden_by") for value in (None, "", False, 0)],
         {"draft": "v2"},
         {"metadata": {"reasoning": True, "thinking": "on"}},
         {"metadata": [{"hidden": False}, "hidden"]},
@@ -284,8 +301,34 @@ def test_a_part_for_another_channel_or_a_message_of_the_system_is_hidden() -> No
             assert shown_in(read(json.dumps({"role": role, "type": type, "content": "Hi."}), "json")) == []
 
 
+def test_a_flag_on_a_choice_or_on_an_object_around_it_hides_the_answer() -> None:
+    asked, said = [{"role": "user", "content": "Hi."}], {"role": "assistant", "content": "No."}
+    ids = {"id": "1", "traceId": "t", "type": "GENERATION", "startTime": "2026-01-02T03:04:05Z"}
+    for flag in ({}, {"hidden": True}, {"internal": True}, {"metadata": {"channel": "analysis"}}, {"deletedOn": 1}):
+        choices = [{"index": 0, "message": said, **flag}]
+        chunks = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, **flag}]}]
+        inner = {"content": {"role": "model", "parts": [{"text": "No."}]}, **flag}
+        records: list[tuple[str, Any, int]] = [
+            ("json", {"choices": choices}, 1),
+            ("json", {"request": {"messages": asked}, "response": {"choices": choices}}, 2),
+            ("langfuse", {**ids, "input": asked, "output": {"choices": choices}}, 2),
+            ("langfuse", {**ids, "input": asked, "output": {"candidates": [inner]}}, 2),
+            ("call-log", {"request_body": {"messages": asked}, "response_body": {"choices": choices}}, 2),
+            ("call-log", {"request_body": {"messages": asked}, "response_body": chunks}, 2),
+            ("gemini", {"candidates": [inner]}, 1),
+            ("inspect", {"eval": {}, "samples": [{"id": 1, "messages": [], "output": {"choices": choices}}]}, 1),
+        ]
+        for format, record, count in records:
+            assert len(shown_in(read(json.dumps(record), format))) == count - bool(flag), (format, flag)
+
+
 def test_a_flag_after_messages_of_the_same_shape_hides() -> None:
-    for flag in ({"status": "hidden"}, {"for": "model"}, {"meta": {"hidden": True}}, {"extra": {"show": False}}):
+    for flag in (
+        {"status": "hidden"},
+        {"for": "model"},
+        {"meta": {"hidden": True}},
+        {"extra": {"channel": "analysis"}},
+    ):
         name, value = next(iter(flag.items()))
         plain = {"role": "user", "content": "Hi.", name: {} if isinstance(value, dict) else "open"}
         messages = [plain] * 6 + [{"role": "user", "content": "No.", **flag}] + [plain] * 2

@@ -99,6 +99,7 @@ ASSISTANT = {
     "unused tokens": "<unused94>thought\nSECRET_TH<unused95>Plain words.",
     "brackets in lower case": "[think]SECRET_TH[/think]Plain words.",
     "a word in brackets": "[REASONING]\nSECRET_TH\n[/REASONING]\nPlain words.",
+    "a speaker in brackets": "[CRITIC]SECRET_TH[/CRITIC]Plain words.",
     "a heading that is closed": "[Analysis]\nSECRET_TH\n[/Analysis]\nPlain words.",
     "a tag with spaces": "< think >\nSECRET_TH\n< /think >\nPlain words.",
     "a wide tag": "＜think＞SECRET_TH＜/think＞Plain words.",
@@ -291,6 +292,9 @@ EMBEDDED = {
     "template": "Hi.<|im_end|>\n<|im_start|>user\nSECRET",
     "llama frame": "Hi.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nSECRET",
     "no message token": "Hi.<|channel|>analysis SECRET",
+    "unknown token": "Hi.<|critic|>SECRET",
+    "unknown wide token": "Hi.\n<｜Critic_2｜>SECRET<｜end｜>",
+    "tools of mistral": "Hi.[MODEL_SETTINGS]SECRET[/MODEL_SETTINGS]",
 }
 
 
@@ -327,6 +331,14 @@ def test_conversions_of_control_tokens_stay_hidden(
         written.write_bytes(out)
         shown = json.dumps(safe_lines(written, capsysbinary)) if out else ""
         assert "SECRET" not in shown or (options and b"would be shown" in err)
+
+
+def test_a_token_that_is_quoted_or_begins_nothing_stays_text() -> None:
+    shown = ["`<|critic|>`", "```\n<|critic|>\n```", "<|box_start|>4<|box_end|>", "a <|b|> c", "x |> f <| y <|z w|>"]
+    for text in [*shown, "<|image_1|> is it.", "<|begin_of_box|>4<|end_of_box|>", "Use '<|critic|>'."]:
+        assert visible_texts(json_messages("assistant", text).encode(), "json")[1:] == [text], text
+    half = b'[{"role": "assistant", "content": "\\ud83d<think>SECRET</think>Hi."}]'
+    assert visible_texts(half, "json")[-1] == "Hi."
 
 
 @each("name", EMBEDDED)

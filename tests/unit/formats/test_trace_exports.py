@@ -23,6 +23,7 @@ from tests.support.record_samples import (
 from tests.support.samples import Sample
 from viewer.formats import detect
 from viewer.model.events import Started
+from viewer.model.visibility import is_user_safe, message_kind
 
 NAMES = ("langfuse", "langsmith", "mlflow")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
@@ -159,6 +160,35 @@ def test_the_messages_of_any_api_are_read() -> None:
         assert langfuse(json.dumps(asked, indent=1), json.dumps(answered, indent=1))[0] == ["a", "b"]
 
 
+def test_the_details_of_a_thought_are_analysis_in_every_reader() -> None:
+    details = [{"type": "reasoning.text", "text": "SECRET_1"}, {"type": "reasoning.summary", "summary": "SECRET_2"}]
+    said = {**A, "reasoning_details": details}
+    chunk = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said}]}
+    cases: list[tuple[str, Any]] = [
+        ("json", [U, said]),
+        ("json", {"choices": [{"message": said}]}),
+        ("langfuse", observation([U], said)),
+        (
+            "langsmith",
+            ran(
+                {"messages": [U]},
+                {"messages": [constructed("AIMessage", content="b", additional_kwargs={"reasoning_details": details})]},
+            ),
+        ),
+        ("rows", {"prompt": [U], "completion": [said]}),
+        ("call-log", {"request_body": {"messages": [U]}, "response_body": {"choices": [{"message": said}]}}),
+        ("call-log", {"request_body": {"messages": [U]}, "response_body": [chunk]}),
+    ]
+    for format, value in cases:
+        data = json.dumps(value).encode()
+        shown, hidden, _ = told(value, format)
+        assert shown[-1] == "b", format
+        assert "SECRET_1" in "".join(text for _, text in hidden), format
+        assert "SECRET_2" in "".join(text for _, text in hidden), format
+        found = messages(events_of(format, data))
+        assert {message_kind(each) for each in found if not is_user_safe(each)} == {"thought"}, format
+
+
 PRINTED = (
     *("Response(output='SECRET_2')", "ChatCompletion(id='SECRET_2', choices=[])", "AIMessage(content='SECRET_2')"),
     *("<openai.types.Reply object at 0x7f03 SECRET_2>", "<Response id=SECRET_2>", "my.module.Name(key='SECRET_2')"),
@@ -179,6 +209,20 @@ PRINTED = (
     *('array(2) { ["thought"]=> "SECRET_2" }', "Agent@6d06d69c[text=SECRET_2]", "struct Agent{output: 'SECRET_2'}"),
     *("\u200bAgentResult(output='SECRET_2')", "Result: AgentResult(output='SECRET_2')", "Foo(x=1, y='SECRET_2"),
     *('```json\n{"thought": "SECRET_2"}\n```', "A(x=1) thought='SECRET_2'", "A(x=1) B(y='SECRET_2')"),
+    *(
+        "thought: SECRET_2\nanswer: b",
+        "- role: assistant\n  content: SECRET_2",
+        "---\noutput:\n  reasoning: >\n    SECRET_2",
+    ),
+    *('choices {\n  message {\n    content: "SECRET_2"\n  }\n}', 'role: "assistant" content: "SECRET_2"'),
+    *(
+        'parts {\n  text: "SECRET_2"\n  thought: true\n}',
+        "role=assistant content=SECRET_2",
+        "thought = SECRET_2\nx = b",
+    ),
+    *("AgentResult(thought='SECRET_2') is \u2026", "It is AgentResult(x=1, thought='SECRET_2'), as asked."),
+    *("I got {'thought': 'SECRET_2'} back", 'It is {"a": 1, "tool_calls": ["SECRET_2"]}.', "b (thought='SECRET_2')"),
+    *("b\n[AIMessage(content='SECRET_2')]", "b <Agent thought='SECRET_2'>", "b: AgentFinish(log='SECRET_2')"),
     *("R\u00e9sultat(output='SECRET_2')", "(True, 'SECRET_2')", "Array\n(\n  [thought] => SECRET_2\n)"),
 )
 """Answers that a program printed, in several languages."""
@@ -187,6 +231,8 @@ NOT_PRINTED = (
     *("Paris (population=2)", "[b](https://example.org)", "x = 3", '"b", he said', "P(X=1) is b", "# b", "b: {c}"),
     *("map[key] is a lookup", "set([1,2]) is b", "Foo(x=1) is how you call it.", "dict([('b', 1)]) makes b"),
     *("`Foo(x=1)` is b", "Foo(x=1), which is b", "Foo(x=1). This is b", "P(X=1) = 0.5", "<function> tags", "{b}"),
+    *("Note: b", "Name: Ann\nAge: b", "Use `A(thought='x')` for b", "Thought: b", "title: b\nsteps:\n  - a", "x = b"),
+    *("server {\n  listen 80;\n}", "def f(thought='x'): b", 'a {\n  content: "b";\n}', "role: b of the king"),
     *("Array (or list) is b", "(1, 2)", "Answer (short): b", "Result: 5", '```json\n{"b": 1}\n```', "b@example.com"),
 )
 
@@ -430,6 +476,118 @@ def test_a_call_in_a_later_record_of_its_trace_only_continues_what_was_said() ->
     later = called(7, "other", "a", "b", "c", "d", "e", "f")
     rows.append(json.dumps({**later, "traceId": "u", "parentObservationId": None, "sessionId": "s"}))
     assert told("\n".join(rows).encode(), "langfuse")[0] == list("abcdef")
+
+
+def records_of(format: str, answers: list[tuple[str, dict[str, Any]]]) -> bytes:
+    """Return model calls of one trace that answer the same question, one record per line. More members of each call go
+    into the call itself and, if they are in `inner`, into its attributes."""
+    lines: list[dict[str, Any]] = []
+    for number, (text, more) in enumerate(answers):
+        answer, inner = {"role": "assistant", "content": text}, more.get("inner", {})
+        outer = {name: value for name, value in more.items() if name != "inner"}
+        id, time, parent = f"i{number}", f"2026-01-02T03:04:0{number}Z", outer.pop("parent", None)
+        parts = [
+            {"role": who, "parts": [{"type": "text", "content": said}]}
+            for who, said in (("user", "a"), ("assistant", text))
+        ]
+        lines.append(
+            {
+                "opik": {
+                    "id": id,
+                    "parent_span_id": parent,
+                    "type": "llm",
+                    "start_time": time,
+                    "input": {"messages": [U]},
+                    "output": {"choices": [{"message": answer}]},
+                    "metadata": inner,
+                },
+                "mlflow": {
+                    "span_id": id,
+                    "parent_span_id": parent,
+                    "start_time_unix_nano": number,
+                    "attributes": {
+                        "mlflow.spanType": '"LLM"',
+                        "mlflow.spanInputs": json.dumps([U]),
+                        "mlflow.spanOutputs": json.dumps(answer),
+                        **inner,
+                    },
+                },
+                "langfuse": {
+                    **observation([U], answer),
+                    "id": id,
+                    "parentObservationId": parent,
+                    "startTime": time,
+                    "metadata": inner,
+                },
+                "langsmith": {
+                    **ran({"messages": [U]}, answer),
+                    "id": id,
+                    "parent_run_id": parent,
+                    "start_time": time,
+                    "extra": {"metadata": inner},
+                },
+                "agents-trace": {
+                    "object": "trace.span",
+                    "id": id,
+                    "parent_id": parent,
+                    "started_at": time,
+                    "span_data": {"type": "generation", "input": [U], "output": [answer], **inner},
+                },
+                "braintrust": {
+                    "span_id": id,
+                    "root_span_id": "t",
+                    "span_parents": [parent] if parent else None,
+                    "created": time,
+                    "span_attributes": {"type": "llm", **inner},
+                    "input": [U],
+                    "output": [{"message": answer}],
+                },
+                "otel": {
+                    "traceId": "t",
+                    "spanId": id,
+                    "parentSpanId": parent or "",
+                    "startTimeUnixNano": str(number),
+                    "attributes": {
+                        "gen_ai.operation.name": "chat",
+                        "gen_ai.input.messages": json.dumps(parts[:1]),
+                        "gen_ai.output.messages": json.dumps(parts[1:]),
+                        **inner,
+                    },
+                },
+            }[format]
+            | {"trace_id": "t"}
+            | outer
+        )
+    if format == "mlflow":
+        lines = [{"info": {"trace_id": "t"}, "data": {"spans": [line]}} for line in lines]
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+SIDE_NAMES: tuple[dict[str, Any], ...] = (
+    *({"name": name} for name in ("draft", "generate_title", "LLMJudge", "score_answer", "query-router", "Critic 2")),
+    *({"inner": {key: "draft"}} for key in ("name", "purpose", "stage", "kind", "langgraph_node")),
+    *({"tags": ["title"]}, {"environment": "langfuse-llm-as-a-judge"}, {"inner": {"purpose": "scorer"}}),
+)
+
+
+def test_a_call_whose_name_says_that_it_makes_no_answer_is_hidden() -> None:
+    for format in ("opik", "mlflow", "langfuse", "langsmith", "agents-trace", "braintrust", "otel"):
+        for more in SIDE_NAMES:
+            first, last = ("SECRET_1", more), ("b", {"name": "answer"})
+            for answers in ([first, last], [first, ("SECRET_2", more), last], [last, first]):
+                shown, hidden, codes = told(records_of(format, answers), format)
+                assert (shown, codes) == (["a", "b"], []), (format, more)
+                assert "SECRET_1" in [text for _, text in hidden]
+            assert told(records_of(format, [first]), format)[0] == [], (format, more)
+        for name in ("openrouter", "subtitles", "chat", "Router.acompletion", "travel-planner", "describe", ""):
+            assert told(records_of(format, [("b", {"name": name})]), format)[0] == ["a", "b"], (format, name)
+    draft = {**called(1, None, "a", "the answer"), "name": "draft"}
+    judge = {**called(2, None, "SECRET_1", "SECRET_2"), "name": "judge"}
+    node = {**observation(None, None, "SPAN"), "id": "n", "parentObservationId": "r", "name": "judge"}
+    inner = {**called(2, None, "a", "SECRET_2"), "parentObservationId": "n"}
+    assert returned("the answer", draft) == returned("the answer", draft, judge) == ["a", "the answer"]
+    assert returned({"draft": "the answer", "title": "x"}, draft) == returned(None, draft) == []
+    assert returned(None, node, inner, called(3, None, "a", "b")) == ["a", "b"]
 
 
 def test_without_a_result_doubtful_chains_of_each_trace_are_hidden() -> None:

@@ -18,6 +18,7 @@ from viewer.formats.hiding import (
     OFF,
     PHASES,
     RANGES,
+    RECIPIENTS,
     SHOWN,
     SOURCES,
     STARTERS,
@@ -37,6 +38,7 @@ DECIDING_NAMES = (
     | STARTERS
     | KINDS
     | RANGES
+    | RECIPIENTS
     | STATES
     | CONTENTS
     | TAGS
@@ -109,6 +111,9 @@ def _add_rules(found: Deciding, rules: tuple[RecordRule, ...], node: JsonNode) -
 
 def _add_rule(found: Deciding, rule: RecordRule, node: JsonNode) -> None:
     found.add_compared(rule, node)
+    if rule.known_ids is not None:
+        found.add(rule.known_ids[0], node)
+        found.add(f"{rule.each}.{rule.known_ids[1]}", node)
     for at in (*(fault.path for fault in rule.faults), *outcome_paths(rule.outcome), rule.rewind, rule.rewind_turns):
         found.add(at, node)
     if rule.role.startswith("@"):

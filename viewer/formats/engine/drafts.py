@@ -358,12 +358,18 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             _read_branches(rule, rule.branches, items, node, inner, reading)
             return
         known = reading.known if rule.lookup is None and inner.is_neutral else None
+        hidden = [*_hidden_holders(rule.each, node)]
+        ids_at, id_at = rule.known_ids or ("", "")
+        ids = {each.text for each in path(ids_at).all(node)} if ids_at else set()
         for item in items[repeated_length(items, rule.repeats, node) :]:
+            if ids and string_at(item, id_at) in ids:
+                continue
             if rule.lookup is not None:
                 reading.faults += look_up(item, rule.lookup)
-            drafts = known.read(rule, item) if known is not None else None
+            is_held = any(holder.start <= item.start < holder.end for holder in hidden)
+            drafts = known.read(rule, item) if known is not None and not is_held else None
             if drafts is None:
-                _read(rule.rules, item, inner, reading)
+                _read(rule.rules, item, replace(inner, is_hidden=True) if is_held else inner, reading)
             else:
                 reading.drafts += drafts
         return
@@ -406,6 +412,26 @@ def hides_items(rule: RecordRule, node: JsonNode) -> bool:
         return False
     is_conversation = all(at.rpartition(".")[2] in CONVERSATIONS for at in rule.each.split("|"))
     return not is_conversation or hides_messages(node)
+
+
+def _hidden_holders(each: str, node: JsonNode) -> Iterator[JsonNode]:
+    """Yield the objects on the way from a record to the items of its list that have a flag which hides them."""
+    for at, is_conversation in _holders_of_items(each):
+        for holder in path(at).all(node):
+            if hides_messages(holder) if is_conversation else is_flagged(holder):
+                yield holder
+
+
+@cache
+def _holders_of_items(each: str) -> tuple[tuple[str, bool], ...]:
+    """Return the paths of the objects on the way from a record to the items of its list. For each, return whether all
+    that it contains is one conversation."""
+    found: dict[str, bool] = {}
+    for choice in each.replace("&", "|").split("|"):
+        steps = choice.split(".")
+        is_conversation = steps[-1] in CONVERSATIONS
+        found |= {".".join(steps[:length]): is_conversation for length in range(1, len(steps))}
+    return tuple(found.items())
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
@@ -483,7 +509,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
                 return True
             if not reads_phase and is_in_hidden_phase(holder):
                 return True
-    return False
+    return any(is_flagged(holder) for at in _outer_holder_paths(rule.body) for holder in path(at).all(node))
 
 
 @cache
@@ -491,6 +517,14 @@ def _holder_paths(body: str) -> tuple[str, ...]:
     """Return the paths of the record itself and of the object that contains its text."""
     holder = body.rpartition(".")[0]
     return ("", holder) if holder and "|" not in holder and "&" not in holder else ("",)
+
+
+@cache
+def _outer_holder_paths(body: str) -> tuple[str, ...]:
+    """Return the paths of the other objects on the way from the record to its text."""
+    choices = [choice.split(".") for choice in body.replace("&", "|").split("|")]
+    paths = [".".join(steps[:length]) for steps in choices for length in range(1, len(steps))]
+    return tuple(dict.fromkeys(at for at in paths if at not in _holder_paths(body)))
 
 
 def _narrow(draft: Draft, outer: _Outer) -> None:

@@ -13,11 +13,12 @@ from msgspec import Struct
 from viewer.formats.engine.attributes import LOGS, attribute_tree, spans_of_logs
 from viewer.formats.engine.chains import Conversation, identity_of
 from viewer.formats.engine.conditions import Unreadable, holds
-from viewer.formats.engine.drafts import RecordReading, read_record
+from viewer.formats.engine.drafts import Draft, RecordReading, read_record
 from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.json.fields import Source
 from viewer.formats.json.unread import unread_messages
+from viewer.formats.side_calls import is_side_call
 from viewer.formats.tables.model import RecordFormat, Spans, When
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind
@@ -60,6 +61,8 @@ class TraceSpan(Struct):
     is_root: bool
     reading: RecordReading
     has_messages: bool = False
+    is_side: bool = False
+    """True if the names of the span, or of one above it, say that its model call makes no answer."""
     thread: str = ""
     """The other agent to which this span belongs, usually the ID of that agent's span; empty for the main agent."""
     may_wrap: bool = False
@@ -217,6 +220,7 @@ class SpanCollector:
             may_wrap=is_agent and is_root and bool(spans.workflows) and _all_hold(spans.workflows, node),
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
+            is_side=is_side_call(node),
         )
 
     def _shared(self, name: str | None) -> str:
@@ -254,7 +258,10 @@ class SpanCollector:
             self._settle(span)
             groups.setdefault(span.group, []).append(span)
         for span in spans:
+            span.is_side = span.is_side or any(above.is_side and not above.is_root for above in self._ancestors(span))
+        for span in spans:
             self._cover(span)
+        self._hide_side_calls(spans)
         for group, members in groups.items():
             conversation = self._conversations.setdefault(group, Conversation())
             traces: dict[str, list[TraceSpan]] = {}
@@ -269,11 +276,31 @@ class SpanCollector:
                     asked={*self._asked.get(trace, ()), *_said_by_roots(ordered, "user")},
                     is_late=trace in self._written,
                 )
-                if any(span.has_messages and not span.thread and (trace or span.id) for span in ordered):
+                if any(
+                    span.has_messages and not (span.thread or span.is_side) and (trace or span.id) for span in ordered
+                ):
                     self._written.add(trace)
                 for span in ordered:
                     self._emit(span)
                     span.forget()
+
+    def _hide_side_calls(self, spans: list[TraceSpan]) -> None:
+        """Hide what was said in calls that make no answer. If a trace has only such calls, the one whose answer is all
+        that the trace returned is its answer nevertheless."""
+        sides: dict[str, list[TraceSpan]] = {}
+        others = {span.trace for span in spans if span.has_messages and not span.is_side}
+        for span in spans:
+            if span.has_messages and span.is_side:
+                sides.setdefault(span.trace, []).append(span)
+        for trace, calls in sides.items():
+            results = {*self._results.get(trace, ())} - self._asked.get(trace, set())
+            if results and trace not in others and trace not in self._written:
+                matching = [call for call in calls if results <= _answers(call)]
+                if len(matching) == 1:
+                    matching[0].is_side = False
+            for call in calls:
+                for draft in _said(call) if call.is_side else ():
+                    draft.kind = Kind.REPLAYED
 
     def _find_wrappers(self, spans: list[TraceSpan]) -> None:
         """Find the roots of workflows that only start one agent."""
@@ -321,9 +348,17 @@ class SpanCollector:
     def _cover(self, span: TraceSpan) -> None:
         """If a span has messages, mark the spans of the same agent above it as covered, because they repeat its
         messages."""
-        if span.has_messages:
+        if span.has_messages and not span.is_side:
             for above in self._ancestors(span):
                 above.is_covered = above.is_covered or above.thread == span.thread
+
+
+def _said(span: TraceSpan) -> list[Draft]:
+    return [draft for draft in span.reading.drafts if draft.kind is Kind.SAID]
+
+
+def _answers(span: TraceSpan) -> set[int]:
+    return {identity_of(draft, span.source)[2] for draft in _said(span) if draft.role != "user"}
 
 
 def _said_by_roots(spans: list[TraceSpan], role: str) -> Iterator[int]:

@@ -7,7 +7,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from viewer.formats.hiding import FACTS_OF_CONVERSATIONS, hides_messages
+from viewer.formats.hiding import FACTS_OF_CONVERSATIONS, hides_messages, is_addressed_elsewhere, is_flagged
 from viewer.formats.json.fields import CONTENT_KEYS, ROLE_KEYS
 from viewer.formats.json.known.rows import RowMaker
 from viewer.formats.json.unread import unread_messages
@@ -117,7 +117,8 @@ class MessageFinder:
             value = node.get(key)
             for item in value.items if value is not None else ():
                 message = item.get(self._table.inner) if key == self._lists[-1] else None
-                yield from self.find(message or item, use)
+                is_hidden = message is not None and (is_flagged(item) or is_addressed_elsewhere(item))
+                yield from self.find(message or item, Use.REJECTED if is_hidden else use)
                 if message is not None:
                     yield from self._unread(member for member in item.members if member.value.start != message.start)
         for key in self._table.responses:

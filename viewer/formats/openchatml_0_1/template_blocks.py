@@ -60,7 +60,6 @@ class TemplateBlocks:
         self._is_late = False
         """True if the current thought follows shown text."""
         self._is_head = True
-        """True if only whitespace separates this position from the start of its line, or from the mark before it."""
         self._has_begun = False
         """True if the current line has text."""
         self._is_quoted = False
@@ -74,6 +73,11 @@ class TemplateBlocks:
     def is_open(self) -> bool:
         """True inside a block."""
         return self._pair is not None
+
+    @property
+    def is_head(self) -> bool:
+        """True if only whitespace separates this position from the start of its line, or from the mark before it."""
+        return self._is_head
 
     def skip(self, data: bytes) -> None:
         """Track the line position across text that is added to the current part."""

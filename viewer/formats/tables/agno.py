@@ -135,19 +135,18 @@ _OBJECT = When("", kind=JsonKind.OBJECT)
 _THOUGHT = "reasoning_content"
 _THOUGHTS = ("messages[].reasoning_content",)
 """The paths of reasoning that the reasoning of the run may repeat."""
-_RESULT_IN_MESSAGES = "|".join(f"messages[{at}].tool_call_id" for at in range(16))
-"""The path of the call ID of a result, which also occurs in `tools`."""
 _STEP = (RecordRule((_OBJECT, has("content")), Kind.SUBAGENT, "assistant", "content"), _ANYTHING)
 
 
 def _listed(
-    at: str, rules: tuple[RecordRule, ...], place: int = 0, when: tuple[When, ...] = ()
+    at: str, rules: tuple[RecordRule, ...], place: int = 0, known_ids: tuple[str, str] | None = None
 ) -> Iterator[RecordRule]:
     """Yield the rules for a member of a run that is a list. An object counts as a list of one item; any other value is
     unknown."""
     more: dict[str, Any] = {"whole": True, "place": place}
-    yield RecordRule((*when, When(at, kind=JsonKind.ARRAY)), each=f"{at}[]", rules=rules, **more)
-    yield RecordRule((*when, When(at, kind=JsonKind.OBJECT)), each=at, rules=rules, **more)
+    listed: dict[str, Any] = {"rules": rules, "known_ids": known_ids, **more}
+    yield RecordRule((When(at, kind=JsonKind.ARRAY),), each=f"{at}[]", **listed)
+    yield RecordRule((When(at, kind=JsonKind.OBJECT),), each=at, **listed)
     for kind in _SCALARS:
         fault = Fault(at, default=(W_PART_UNKNOWN, None))
         yield RecordRule(
@@ -172,12 +171,21 @@ def _asides(depth: int) -> Iterator[RecordRule]:
     yield from _listed(
         "tools",
         (
-            RecordRule((has("result"),), Kind.REPLAYED, "tool", "result", call_id="tool_call_id", name="tool_name"),
+            RecordRule((has("tool_args"),), Kind.REPLAYED, "assistant", "tool_args", name="tool_name", goes_on=True),
+            RecordRule(
+                (has("result"),),
+                Kind.REPLAYED,
+                "tool",
+                "result",
+                call_id="tool_call_id",
+                name="tool_name",
+                goes_on=True,
+            ),
             RecordRule((_OBJECT,), None),
             _ANYTHING,
         ),
         1,
-        (lacks(_RESULT_IN_MESSAGES),),
+        ("messages[].tool_call_id", "tool_call_id"),
     )
     yield from _listed("followups", (_ANYTHING,), 1)
 

@@ -86,7 +86,7 @@ CALL = (
 """The rule for an item of `tool_calls`."""
 
 _CHANNEL = Words("channel", CHANNELS)
-_THOUGHT_KEYS = "reasoning_content|reasoning|thinking|thought|thoughts|reasoning_text"
+_THOUGHT_KEYS = "reasoning_content|reasoning|thinking|thought|thoughts|reasoning_text|reasoning_details"
 _TO_A_SPEAKER = ("user", "assistant", "all")
 
 

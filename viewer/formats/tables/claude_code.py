@@ -38,6 +38,7 @@ STATUS_CODES = {
     "401": (W_RUN_ERROR, "auth"),
     "403": (W_RUN_ERROR, "auth"),
 }
+STOP_CODES = {"refusal": (W_RUN_ERROR, "refused"), "model_context_window_exceeded": (W_RUN_ERROR, "context-length")}
 _THREAD: dict[str, Any] = {"thread": "agentId|sessionId", "time": "timestamp"}
 _ASIDE: dict[str, Any] = {"time": "timestamp", "aside": True}
 _USER, _ASSISTANT, _SPOKEN = is_("type", "user"), is_("type", "assistant"), is_("type", "user", "assistant")
@@ -79,6 +80,7 @@ RECORDS = (
             "assistant",
             **_COMMON | {"parts": ASSISTANT_PARTS},
             merge=Merge(Mode.PARTS, "message.id", done=_ENDED),
+            faults=(Fault("message.stop_reason", STOP_CODES),),
         )
         for role in (is_("message.role", "assistant"), lacks("message.role"))
     ),

@@ -97,7 +97,12 @@ def _messages() -> Iterator[RecordRule]:
 
 
 MESSAGES = tuple(_messages())
-_OUTPUT = "output.choices[0].message"
+_OUTPUT, _STOP = "output.choices[0].message", "output.choices[0].stop_reason"
+_STOP_CODES = {
+    "max_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
+    "model_length": (W_RUN_ERROR, "context-length"),
+    "content_filter": (W_RUN_ERROR, "content-filter"),
+}
 _SAMPLE = (
     RecordRule((When("messages", kind=JsonKind.ARRAY),), each="messages[]", rules=MESSAGES, starts=True),
     RecordRule((lacks("messages[0]"), has(_OUTPUT)), each=_OUTPUT, rules=MESSAGES, starts=True),
@@ -118,6 +123,7 @@ _SAMPLE = (
         faults=(Fault("error", default=_UNKNOWN),),
         goes_on=True,
     ),
+    RecordRule((has(_STOP),), None, faults=(Fault(_STOP, _STOP_CODES),), goes_on=True),
     RecordRule((has("limit"),), None, faults=(Fault("limit", default=_STOPPED),), goes_on=True),
     RecordRule((has("id"),), None),
 )

@@ -22,13 +22,15 @@ MESSAGE_TYPES = frozenset({"human", "ai", "system", "tool", "function", "develop
 def _rules(kind: str, holder: str, *conditions: When) -> tuple[RecordRule, ...]:
     """Return the rules for messages whose members are in `holder`, and whose type is at the path `kind`."""
     content, calls = f"{holder}content", f"{holder}tool_calls"
+    names = ("reasoning_content", "reasoning", "reasoning_details")
+    thoughts = "|".join(f"{holder}additional_kwargs.{name}" for name in names)
     human, ai, system, tool, chat = ((*conditions, is_(kind, *words)) for words in TYPES.values())
     spoken_ai = (
         RecordRule(
-            (*ai, has(f"{holder}additional_kwargs.reasoning_content")),
+            (*ai, has(thoughts)),
             Kind.THOUGHT,
             "assistant",
-            f"{holder}additional_kwargs.reasoning_content",
+            thoughts,
             goes_on=True,
         ),
         RecordRule((*ai, has(calls)), each=f"{calls}[]", rules=CALL, whole=True),

@@ -389,6 +389,9 @@ class RecordRule(Struct, frozen=True):
     """Paths of additional text in a message without parts, each separated by an empty line."""
     repeats: tuple[str, ...] = ()
     """Paths of strings and message lists. Text, or items at the start of `each`, that repeat one of them are copies."""
+    known_ids: tuple[str, str] | None = None
+    """The path of IDs in the record, and the path of the ID in an item of `each`. Items with one of these IDs are
+    copies."""
     unused: bool = False
     """True for an answer that no user received. Its text is of unknown kind, in a separate thread."""
     of_conversation: bool = False

@@ -24,7 +24,7 @@ def _pieces(
 
 
 _DELTA = "choices[0].delta"
-_THOUGHT = f"{_DELTA}.reasoning_content|{_DELTA}.reasoning|{_DELTA}.thinking"
+_THOUGHT = f"{_DELTA}.reasoning_content|{_DELTA}.reasoning|{_DELTA}.thinking|{_DELTA}.reasoning_details"
 _FINISH = Fault(
     "choices[0].finish_reason",
     {"length": (W_RUN_INCOMPLETE, "max-tokens"), "content_filter": (W_RUN_ERROR, "content-filter")},

@@ -27,10 +27,11 @@ class MarkTokens(TokenSet):
         """`unknown` is a pattern for the marks of unknown speakers, if the template needs one."""
         self._spelled = dict(spelled)
         super().__init__(self._spelled)
-        self._left = 0 if unknown else _FEW
+        self._left = _FEW
         """The number of further searches that look for tokens and marks separately. If there are few searches and no
         marks, no pattern for marks is compiled."""
         longest_first = sorted(self._spelled, key=len, reverse=True)
+        self._unknown = lazy_regex(unknown) if unknown else None
         others = [b"(?P<unknown>%b)" % unknown] if unknown else []
         self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern, *others]))
         self._unfinished = re.compile(rb"<(?:\xef\xbd?|(?:\||\xef\xbd\x9c)[^<>\n]*)?\Z") if unknown else None
@@ -42,7 +43,9 @@ class MarkTokens(TokenSet):
             self._left -= 1
             token = super().search(window, start, end)
             stop = token.start if token else limit + window.base
-            if stop - start <= _SHORT and MARK.search(window.text(start, stop + 1)) is None:
+            text = window.text(start, stop + 1)
+            has_unknown = self._unknown is not None and self._unknown.search(text) is not None
+            if stop - start <= _SHORT and not has_unknown and MARK.search(text) is None:
                 return token
         found = self._all.search(window.data, start - window.base, limit)
         if found is None:

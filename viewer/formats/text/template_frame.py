@@ -15,7 +15,7 @@ from viewer.model.messages import Channel, Ending, Header, Kind, Span
 from viewer.reading.cursor import Token
 from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
-from viewer.reading.template_marks import MarkKind, mark_of
+from viewer.reading.template_marks import THINK_PAIRS, MarkKind, MarkPair, mark_of
 from viewer.rules.errors import E_CALL_SCHEMA, E_PARSE_HEADER
 from viewer.rules.structure import W_MARKER_IN_BODY
 
@@ -76,6 +76,8 @@ class TemplateFrame:
         self._speaker = head.speaker if head.complete else None
         self._held: Held | None = template.held.get(self._speaker) if self._speaker else None
         self._blocks = TemplateBlocks(self)
+        self._unclosed: list[MarkPair] = []
+        """The blocks that this frame opens and has not closed, if marks of blocks have no meaning in it."""
         self._unreported: Rule | None = E_PARSE_HEADER if self.header.malformed else None
         self.part = self._text(body)
         if self._held is not None or self._speaker is Speaker.TOOL:
@@ -95,6 +97,7 @@ class TemplateFrame:
     def mark(self, text: bytes, token: Token) -> None:
         """Handle a mark in the body."""
         if not self._blocks.is_open and not self._counts(text, token):
+            self._note_unclosed(text, token)
             self.add(text, token.start)
             return
         self._blocks.take(text, token)
@@ -148,14 +151,20 @@ class TemplateFrame:
         return self._speaker is Speaker.ASSISTANT and is_safe and not self.broke_out
 
     @property
+    def has_unknown_marks(self) -> bool:
+        """True if the marks of unknown speakers are not text here."""
+        return self._speaker in self.template.unknown_in and not self._blocks.is_open
+
+    @property
     def is_in_block(self) -> bool:
         """True between two marks, or in a frame that began between them."""
-        return self._blocks.is_open or self.broke_out
+        return self._blocks.is_open or self.broke_out or bool(self._unclosed)
 
     @property
     def may_end_here(self) -> bool:
         """True if the frame may end without a mark."""
-        return not self._blocks.is_open and self._speaker in self.template.open_ended
+        is_in_block = self._blocks.is_open or bool(self._unclosed)
+        return not is_in_block and self._speaker in self.template.open_ended
 
     def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
         """End the frame, close its messages, and return the number of the last one, or None if there are none."""
@@ -211,6 +220,18 @@ class TemplateFrame:
         self.header = _reply_header(None)
         self.part = self._text(self.part.at)
         return True
+
+    def _note_unclosed(self, text: bytes, token: Token) -> None:
+        """Note that a block opens or closes in a frame where this has no other effect. In instructions, a mark inside a
+        line is only mentioned."""
+        mark = mark_of(text, (token.start, token.end))
+        closed = next((pair for pair in reversed(self._unclosed) if pair in mark.closes), None)
+        if closed is not None:
+            self._unclosed.remove(closed)
+        elif mark.opens and mark.opens.closes and not mark.opens.shared_close and len(self._unclosed) < MOST_UNCLOSED:
+            may_be_in_line = mark.opens not in THINK_PAIRS and self._speaker in (Speaker.TOOL, None)
+            if self._blocks.is_head or may_be_in_line:
+                self._unclosed.append(mark.opens)
 
     @property
     def _is_held(self) -> bool:
@@ -301,6 +322,8 @@ class TemplateFrame:
         return replace(self.header, kind=run.kind)
 
 
+MOST_UNCLOSED = 64
+"""The maximum number of unclosed blocks to note."""
 LONGEST_TOLD_APART = 4096
 """The number of bytes at the start of text that decide whether the text is held back."""
 

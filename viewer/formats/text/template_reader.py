@@ -224,7 +224,7 @@ class TemplateReader:
         if token is None:
             return False
         text = self._text(token)
-        if token.name in _STARTS:
+        if token.name == _START or (token.name == UNKNOWN and frame.has_unknown_marks):
             self._start_in_body(frame, token)
             return True
         self._at = token.end
@@ -233,7 +233,7 @@ class TemplateReader:
             self._frame, self._state = None, self._between
         elif token.name == _LAYOUT:
             frame.layout(text, token)
-        elif token.name == _EDGE:
+        elif token.name in (_EDGE, UNKNOWN):
             frame.add(text, token.start)
         elif token.name == _LOOKALIKE:
             frame.lookalike(text, token)

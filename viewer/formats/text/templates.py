@@ -11,6 +11,7 @@ from enum import Enum
 from msgspec import Struct, field
 
 from viewer.formats.text import template_texts as texts
+from viewer.reading.embedded_turn import NEUTRAL
 
 
 class Speaker(Enum):
@@ -61,9 +62,11 @@ class Template(Struct, frozen=True):
     """The speaker of the text before the first mark; None if no message is expected there."""
     replies_outside: bool = False
     """True if a reply may come between two frames. The text after it is then an answer."""
-    unknown: str = ""
-    """A pattern for marks that begin the frame of a speaker that the template does not have. Its text is hidden. Only
-    templates need one whose frames end where the next frame begins. Matches have at most 64 bytes."""
+    unknown: str = rf"<\|(?!{NEUTRAL}\|>)[A-Za-z][A-Za-z0-9_-]{{1,40}}\|>"
+    """A pattern for marks that begin the frame of a speaker that the template does not have. Its text is hidden.
+    Matches have at most 64 bytes."""
+    unknown_in: frozenset[Speaker | None] = frozenset({Speaker.ASSISTANT})
+    """The speakers in whose frames these marks are not text."""
     lookalikes: tuple[str, ...] = ()
     """Text that looks like a mark of the template."""
     held: Mapping[Speaker, Held] = field(default_factory=dict)
@@ -100,6 +103,7 @@ DEEPSEEK = Template(
     ends=("<｜end▁of▁sentence｜>",),
     layout=("<｜begin▁of▁sentence｜>",),
     open_ended=_ALL - {Speaker.ASSISTANT},
+    unknown_in=_ALL,
     unknown="<｜(?!tool)[A-Za-z][A-Za-z0-9_ ▁-]{0,30}｜>",
     begins_with=Speaker.SYSTEM,
     replies_outside=True,
@@ -126,6 +130,7 @@ GLM = Template(
     ends=("<|endoftext|>",),
     layout=("[gMASK]", "<sop>"),
     open_ended=_ALL,
+    unknown_in=_ALL,
     unknown=r"<\|(?!(?:begin|end)_of_|image\||video\||audio\|)[^<>|\s][^<>|\r\n]{0,40}\|>",
     held={Speaker.ASSISTANT: Held(texts.may_be_named_call, texts.named_call)},
 )

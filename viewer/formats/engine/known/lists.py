@@ -227,7 +227,7 @@ class ListShapes:
             path(at).first(around) is not None for at in (rule.thread, rule.time, rule.call_id) if at
         ):
             return False
-        if any(path(at).all(around) for at in rule.repeats):
+        if rule.known_ids is not None or any(path(at).all(around) for at in rule.repeats):
             return False
         try:
             return not any(

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
-from viewer.formats.hiding import CONTENTS, DECIDING, HELD, HOLDERS, is_flagged
+from viewer.formats.hiding import CONTENTS, DECIDING, HOLDERS, IN_HOLDERS, is_flagged
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
 from viewer.formats.json.known.rows import LONGEST_ROW
@@ -592,7 +592,7 @@ def _guards(node: LazyNode, holes: dict[int, _Hole]) -> Iterator[Guard]:
 
 def _is_plain_holder(hole: _Hole) -> bool:
     """True for an object whose members cannot hide the message, whatever their values are."""
-    return hole.key in HOLDERS and hole.node.kind is JsonKind.OBJECT and HELD.isdisjoint(hole.node.value)
+    return hole.key in HOLDERS and hole.node.kind is JsonKind.OBJECT and IN_HOLDERS.isdisjoint(hole.node.value)
 
 
 def _nested(node: LazyNode) -> bytes | None:

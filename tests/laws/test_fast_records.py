@@ -15,8 +15,9 @@ from tests.support.native import BOTH_WAYS, using
 from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.containers import arrays
+from viewer.formats.containers import lines as any_lines
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import deltas, streams
+from viewer.formats.engine import deltas, reader, streams
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
 from viewer.formats.engine.known import shapes
@@ -110,9 +111,13 @@ def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[
     """Read the text by the slow path and by the fast path, and compare the results."""
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
+    for module in (any_lines, reader):
+        monkeypatch.setattr(module, "DECODED", NEVER)
     careful = events(text, format, cuts)
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", 0)
+    for module in (any_lines, reader):
+        monkeypatch.setattr(module, "DECODED", 0)
     monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
     for way in BOTH_WAYS if format in ("json", "events", "anthropic-stream") else BOTH_WAYS[:1]:
         with using(way):

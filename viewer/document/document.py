@@ -323,7 +323,7 @@ class Document:
     def load(self) -> Document:
         """Read and check the whole input, and return the document."""
         while not self.is_complete:
-            self.read_some(LARGEST_STEP)
+            self.read_some(LARGEST_STEP if self._reading.has_frames else CHUNK)
         return self
 
     @property

@@ -13,11 +13,11 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from viewer.cache import lazy_regex
-from viewer.syntax.json_text import is_too_deep, read_json
-from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
+from viewer.syntax.json_text import is_too_deep
+from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode, number_value
 
 DEEPEST_SKIPPED = 6
-"""The maximum depth of values that are skipped in one step. Positions after a deeper value come from the slow path."""
+"""The maximum depth of values that are skipped in one step. The ends of deeper values are found bracket by bracket."""
 Node = TypeVar("Node", bound=JsonNode)
 MOST_PATTERNS = 256
 """The maximum number of patterns to cache, one for each key that was looked up."""
@@ -43,6 +43,11 @@ _ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL
 _NEXT = lazy_regex(_SPACE + rb"[,\]}]" + _SPACE)
 _SPACES = lazy_regex(_SPACE)
 _KEY = lazy_regex(rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
+_TEXT = rb'[^"\[\]{}]++|' + _STRING
+_WITHIN = lazy_regex(rb"(?>" + _TEXT + rb"|[\[{](?>" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
+"""A pattern for what comes before the next bracket of a deeper value. It may contain pairs of brackets with no other
+brackets in them."""
+_OPENING = b"[{"
 _MEMBER = lazy_regex(
     rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + rb"(" + _ANY + rb")" + _SPACE + rb"[,}]" + _SPACE, re.DOTALL
 )
@@ -247,22 +252,14 @@ _CONSTANTS = {JsonKind.TRUE: True, JsonKind.FALSE: False, JsonKind.NULL: None}
 
 
 class _Line:
-    """The source of a regular object and, once it is needed, the object as the slow path reads it."""
+    """The source of a regular object."""
 
-    __slots__ = ("_careful", "base", "data", "size")
+    __slots__ = ("base", "data", "size")
 
     def __init__(self, data: bytes, base: int, size: int) -> None:
         self.data = data
         self.base = base
         self.size = size
-        self._careful: JsonNode | None = None
-
-    def careful(self) -> JsonNode:
-        """Return the object as the slow path reads it."""
-        if self._careful is None:
-            self._careful = read_json(self.data, self.base).node
-            assert self._careful is not None
-        return self._careful
 
 
 if TYPE_CHECKING:
@@ -401,21 +398,7 @@ class LazyNode(_Node):
 
     def to_python(self) -> object:
         """Return the value as a Python object."""
-        return self.careful().to_python()
-
-    def careful(self) -> JsonNode:
-        """Return this value as the slow path reads it."""
-        parent = self._parent
-        if parent is None:
-            return self.line.careful()
-        found, place = parent.careful(), self._place
-        if isinstance(place, int):
-            return found.items[place]
-        for key in place:
-            inner = found.get(key)
-            assert inner is not None
-            found = inner
-        return found
+        return _to_python(self.value)
 
     def _find_start(self) -> None:
         parent, place = self._parent, self._place
@@ -430,20 +413,20 @@ class LazyNode(_Node):
             assert first is not None
             self._start = base + first.end()
             return
-        if len(parent.value) > WIDE:
-            at = parent.starts()[place[0]] - base
-            place = place[1:]
-        for key in place:
-            found = _before(key).match(data, at)
-            if found is None:
-                self._take_careful()
-                return
-            at = found.end()
+        for depth, key in enumerate(place):
+            is_indexed = not depth and (len(parent.value) > WIDE or parent._starts is not None)
+            found = None if is_indexed else _before(key).match(data, at)
+            if found is not None:
+                at = found.end()
+            elif not depth:
+                at = parent.starts()[key] - base
+            else:
+                at = _member_start(data, at, key)
         self._start = base + at
 
     def starts(self) -> dict[str, int]:
-        """Return where each member's value begins, by key. Searching for each value from the start of a wide object
-        would take quadratic time."""
+        """Return where each member's value begins, by key. Searching for each value from the start of an object that is
+        wide or has deep members would take quadratic time."""
         if self._starts is None:
             self.place_members()
             self._starts = {member.key: member.value.start for member in self.members}
@@ -451,16 +434,7 @@ class LazyNode(_Node):
 
     def _find_end(self) -> None:
         base = self.line.base
-        value = _QUOTED if self.kind is JsonKind.STRING else _VALUE
-        found = value.match(self.line.data, self.start - base)
-        if found is None:
-            self._take_careful()
-        else:
-            self._end = base + found.end()
-
-    def _take_careful(self) -> None:
-        careful = self.careful()
-        self._start, self._end = careful.start, careful.end
+        self._end = base + _end_of(self.line.data, self.start - base)
 
     def place_items(self) -> None:
         """Find the positions of all items."""
@@ -472,11 +446,8 @@ class LazyNode(_Node):
             found = _ITEM.match(data, at)
             assert isinstance(item, LazyNode)
             if found is None:
-                item._take_careful()
-                at = item._end - base
-                after = _NEXT.match(data, at)
-                assert after is not None
-                at = after.end()
+                item._start, item._end = base + at, base + _end_of(data, at)
+                at = _NEXT.match(data, item._end - base).end()  # type: ignore[union-attr]
             else:
                 item._start, item._end = base + found.start(1), base + found.end(1)
                 at = found.end()
@@ -489,23 +460,51 @@ class LazyNode(_Node):
         at = first.end()
         for member in self.members:
             found = _MEMBER.match(data, at)
+            value = member.value
             assert isinstance(member, LazyMember)
+            assert isinstance(value, LazyNode)
             if found is None:
-                self._take_careful_members()
-                return
+                found = _KEY.match(data, at)
+                assert found is not None
+                value._start, value._end = base + found.end(), base + _end_of(data, found.end())
+                at = _NEXT.match(data, value._end - base).end()  # type: ignore[union-attr]
+            else:
+                value._start, value._end = base + found.start(2), base + found.end(2)
+                at = found.end()
             member.put(base + found.start(1), base + found.end(1))
-            value = member.value
-            assert isinstance(value, LazyNode)
-            value._start, value._end = base + found.start(2), base + found.end(2)
-            at = found.end()
 
-    def _take_careful_members(self) -> None:
-        for member, careful in zip(self.members, self.careful().members, strict=True):
-            assert isinstance(member, LazyMember)
-            member.put(careful.key_start, careful.key_end)
-            value = member.value
-            assert isinstance(value, LazyNode)
-            value._start, value._end = careful.value.start, careful.value.end
+
+def _end_of(data: bytes, at: int) -> int:
+    """Return where the value that begins at an index ends."""
+    found = (_QUOTED if data.startswith(b'"', at) else _VALUE).match(data, at)
+    if found is not None:
+        return found.end()
+    depth = 0
+    while True:
+        at = _WITHIN.match(data, at).end()  # type: ignore[union-attr]
+        depth += 1 if data[at] in _OPENING else -1
+        at += 1
+        if not depth:
+            return at
+
+
+def _member_start(data: bytes, at: int, key: str) -> int:
+    """Return where the value of a member begins. The object begins at index `at` and has a member with this key."""
+    at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
+    while True:
+        found = _KEY.match(data, at)
+        assert found is not None
+        if json.loads(found[1]) == key:
+            return found.end()
+        at = _NEXT.match(data, _end_of(data, found.end())).end()  # type: ignore[union-attr]
+
+
+def _to_python(value: Any) -> object:
+    if type(value) is dict:
+        return {key: _to_python(each) for key, each in value.items()}
+    if type(value) is list:
+        return [_to_python(each) for each in value]
+    return number_value(value) if type(value) is JsonNumber else value
 
 
 def kind_of(value: object) -> JsonKind:

@@ -9,7 +9,7 @@ from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
-from viewer.syntax.json_lines import read_regular
+from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
@@ -17,6 +17,8 @@ LONGEST_LINE = 8 * 1024 * 1024
 LONGEST_RECORD = 64 * 1024 * 1024
 """The maximum length in bytes. A longer record is not read."""
 
+DECODED = 64 * 1024
+"""The minimum length in bytes of an object that is decoded in one step, which then needs less time and memory."""
 _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")
 """Lines that may come between the events of an array."""
@@ -29,6 +31,10 @@ class Values(Protocol):
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the `event:` line before it, has a known type."""
+        ...
+
+    def changes(self, node: JsonNode) -> bool:
+        """True if reading this record replaces some of its values in place."""
         ...
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
@@ -277,9 +283,10 @@ class LineReader:
 
     def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
         """Read the values on one line, which normally contains only one."""
-        regular = read_regular(text, start) if self._decodes else None
+        regular = read_regular(text, start) if self._decodes or len(text) >= DECODED else None
         if regular is not None:
-            self._take(regular, name, [], Source(text, start))
+            value = whole_tree(regular) if self._events.changes(regular) else regular
+            self._take(value, name, [], Source(text, start))
             return
         at = 0
         while at < len(text):

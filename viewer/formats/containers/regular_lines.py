@@ -29,10 +29,6 @@ MOST_HELD = 32
 class Records(Values, Protocol):
     """Receives the values of the lines."""
 
-    def changes(self, node: JsonNode) -> bool:
-        """True if reading this record replaces some of its values in place."""
-        ...
-
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
         """Read a long value part by part. Return False if it must be read as a whole."""
         ...

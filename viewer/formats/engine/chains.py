@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Container, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +15,9 @@ Identity = tuple[str, str, int]
 """The kind of a message, its speaker or its tool, and the hash of its text or of its call ID. The text itself would be
 kept as long as the conversation."""
 _NONE: frozenset[Identity] = frozenset()
+MOST_SCANNED = 8
+"""The number of chains up to which all of them are compared with a call. Beyond that, an index finds the one that the
+call continues."""
 LEAST_RESULT = 8
 """The minimum length of an answer that can be recognized without its question: many calls answer `Yes` or `10`."""
 Call = tuple[RecordReading, "Source | None", str, bool]
@@ -32,6 +36,8 @@ class _Chain(Struct):
     """The drafts that calls of the current trace added to the chain."""
     parent: int | None = None
     """The index of the chain from which this one branched off."""
+    root: int = 0
+    """The index of the first chain in the series of parents."""
     prompt: frozenset[Identity] = frozenset()
     """The identities of the instructions of the first call of this trace."""
     is_old: bool = False
@@ -46,6 +52,75 @@ class _Chain(Struct):
     def old_length(self) -> int:
         """The number of messages before those that calls of the current trace added."""
         return len(self.said) - len(self.drafts)
+
+
+class _Index:
+    """An index of chains by their beginnings, and by the other messages in them."""
+
+    __slots__ = ("_ends", "_last", "_nodes", "_tips", "inner")
+
+    def __init__(self) -> None:
+        self._nodes: dict[tuple[int, Identity], int] = {}
+        """The tree of the beginnings of all chains: the node that follows another by a message. The root is 0."""
+        self._last = [-1]
+        """For each node, the last chain that begins with its messages."""
+        self._ends: dict[int, list[int]] = {}
+        """The chains that end at a node, in order."""
+        self._tips: list[int] = []
+        """For each chain, the node at which it ends."""
+        self.inner: dict[Identity, list[int]] = {}
+        """The chains that contain a message after their first one, in order."""
+
+    def __contains__(self, identity: object) -> bool:
+        return identity in self.inner or (0, identity) in self._nodes
+
+    def add(self, index: int, said: list[Identity]) -> None:
+        """Add messages to the end of a chain. A new chain must come directly after the last one."""
+        if index == len(self._tips):
+            self._tips.append(0)
+        node = self._tips[index]
+        if node and said:
+            self._ends[node].remove(index)
+        for identity in said:
+            if node:
+                _insert(self.inner.setdefault(identity, []), index)
+            key = node, identity
+            node = self._nodes.setdefault(key, len(self._last))
+            if node == len(self._last):
+                self._last.append(index)
+            self._last[node] = max(self._last[node], index)
+        if said:
+            _insert(self._ends.setdefault(node, []), index)
+        self._tips[index] = node
+
+    def last_with_beginning(self, said: list[Identity]) -> int:
+        """Return the last chain with which a call begins, or that begins with the call; -1 if there is none."""
+        found, node = -1, 0
+        for identity in said:
+            below = self._nodes.get((node, identity))
+            if below is None:
+                return found
+            node = below
+            found = max([found, *self._ends.get(node, ())[-1:]])
+        return max(found, self._last[node])
+
+    def common(self, said: list[Identity]) -> tuple[int, int]:
+        """Return how many messages a call has in common with the beginning of a chain, and the last chain that shares
+        as many."""
+        length = node = 0
+        for identity in said:
+            below = self._nodes.get((node, identity))
+            if below is None:
+                break
+            length, node = length + 1, below
+        return length, max(0, self._last[node])
+
+
+def _insert(indexes: list[int], index: int) -> None:
+    """Insert an index into an ordered list unless it is already there."""
+    place = bisect_left(indexes, index)
+    if index not in indexes[place : place + 1]:
+        indexes.insert(place, index)
 
 
 class Conversation:
@@ -83,10 +158,16 @@ class Conversation:
 class _Agent:
     """The calls of one agent."""
 
-    __slots__ = ("_chains", "_covered", "_drafts", "_seen")
+    __slots__ = ("_chains", "_covered", "_drafts", "_grown", "_index", "_old_count", "_seen")
 
     def __init__(self) -> None:
         self._chains: list[_Chain] = []
+        self._old_count = 0
+        """The number of chains that began in earlier traces. They come first."""
+        self._grown: set[int] = set()
+        """The indexes of those old chains to which calls of this trace have added drafts."""
+        self._index: _Index | None = None
+        """An index of the chains; None as long as there are only a few."""
         self._seen: set[Identity] | None = None
         """The identities of the calls, replies, instructions, and thoughts so far, if any. A later occurrence counts as
         a repetition."""
@@ -125,7 +206,7 @@ class _Agent:
         dropped if the nested calls repeat it."""
         if not self._covered:
             return
-        known = {identity for chain in self._chains for identity in chain.said}
+        known: Container[Identity] = self._index or {identity for chain in self._chains for identity in chain.said}
         for reading, new, spoken in self._covered:
             kept = {id(draft) for identity, draft in spoken if identity not in known}
             for draft in new:
@@ -145,39 +226,88 @@ class _Agent:
         if not spoken:
             return []
         said = [identity for identity, _ in spoken]
-        for index in reversed(range(len(self._chains))):
+        index = self._continued(said)
+        if index is not None:
             chain = self._chains[index]
             length = _overlap(chain.said, said)
-            if is_late and length:
+            if is_late:
                 is_aside = not _continues(chain, prompt, spoken, length)
             else:
                 is_aside = _is_aside(chain, prompt, spoken[length:])
-            if length and is_aside:
-                drafts = [draft for _, draft in spoken[length:]]
-                self._chains.append(
-                    _Chain([*chain.said, *said[length:]], len(chain.said), drafts, index, prompt, is_aside=True)
-                )
-                return drafts
-            if length:
-                return self._grow(chain, spoken, chain.prompt if is_late else prompt, length)
+            if not is_aside:
+                return self._grow(index, spoken, chain.prompt if is_late else prompt, length)
+            drafts = [draft for _, draft in spoken[length:]]
+            self._begin([*chain.said, *said[length:]], len(chain.said), drafts, index, prompt, is_aside=True)
+            return drafts
         if self._chains and not is_late and not is_unread and not any(draft.role == "user" for _, draft in spoken):
-            return self._grow(self._chains[-1], spoken, prompt, 0)
-        common = [_common_length(chain.said, said) for chain in self._chains]
-        best = max(range(len(common)), key=lambda index: (common[index], index)) if common else 0
-        shared = common[best] if common else 0
+            return self._grow(len(self._chains) - 1, spoken, prompt, 0)
+        shared, best = self._branch(said)
         drafts = [draft for _, draft in spoken[shared:]]
-        self._chains.append(_Chain(said, shared, drafts, best if shared else None, prompt))
+        self._begin(said, shared, drafts, best if shared else None, prompt)
         return drafts
 
+    def _continued(self, said: list[Identity]) -> int | None:
+        """Return the last chain that a call continues or repeats, or None if there is none."""
+        if self._index is None and len(self._chains) > MOST_SCANNED:
+            self._index = _Index()
+            for at, chain in enumerate(self._chains):
+                self._index.add(at, chain.said)
+        if self._index is None:
+            indexes, least = reversed(range(len(self._chains))), -1
+        else:
+            least = self._index.last_with_beginning(said)
+            indexes = reversed(self._index.inner.get(said[0], ()))
+        for index in indexes:
+            if index <= least:
+                break
+            if _overlap(self._chains[index].said, said):
+                return index
+        return least if least >= 0 else None
+
+    def _branch(self, said: list[Identity]) -> tuple[int, int]:
+        """Return how many messages a call has in common with the beginning of a chain, and the last chain that shares
+        as many."""
+        if self._index is not None:
+            return self._index.common(said)
+        lengths = ((_common_length(chain.said, said), index) for index, chain in enumerate(self._chains))
+        return max(lengths, default=(0, 0))
+
+    def _begin(
+        self,
+        said: list[Identity],
+        shared: int,
+        drafts: list[Draft],
+        parent: int | None,
+        prompt: frozenset[Identity],
+        *,
+        is_aside: bool = False,
+    ) -> None:
+        """Begin a chain."""
+        index = len(self._chains)
+        root = index if parent is None else self._chains[parent].root
+        self._chains.append(_Chain(said, shared, drafts, parent, root, prompt, is_aside=is_aside))
+        if self._index is not None:
+            self._index.add(index, said)
+
     def _grow(
-        self, chain: _Chain, spoken: list[tuple[Identity, Draft]], prompt: frozenset[Identity], length: int
+        self, index: int, spoken: list[tuple[Identity, Draft]], prompt: frozenset[Identity], length: int
     ) -> list[Draft]:
+        chain = self._chains[index]
         if not chain.drafts:
             chain.prompt = prompt
-        chain.said += [identity for identity, _ in spoken[length:]]
+        added = [identity for identity, _ in spoken[length:]]
+        chain.said += added
+        if self._index is not None:
+            self._index.add(index, added)
         drafts = [draft for _, draft in spoken[length:]]
         chain.drafts += drafts
+        if drafts and index < self._old_count:
+            self._grown.add(index)
         return drafts
+
+    def _touched(self) -> list[int]:
+        """Return the indexes of the chains that calls of this trace have begun or added to, in order."""
+        return [*sorted(self._grown), *range(self._old_count, len(self._chains))]
 
     def settle(self, *, is_stated: bool, results: Sequence[int], asked: Collection[int], is_late: bool) -> None:
         """Show the chain that is the conversation, and the chains from which it branched off. All others become
@@ -201,7 +331,8 @@ class _Agent:
             is_mixed = is_late and len({self._chains[index].prompt for index in candidates}) > 1
             tip = None if is_mixed else self._likely(candidates)
             limits = self._limits(candidates) if tip is None else self._path(tip, 0)
-        for index, chain in enumerate(self._chains):
+        for index in self._touched():
+            chain = self._chains[index]
             kept = max(0, limits.get(index, 0) - chain.old_length)
             hidden = [draft for draft in chain.drafts[kept:] if id(draft) not in own]
             for draft in hidden:
@@ -212,27 +343,27 @@ class _Agent:
     def _candidates(self, *, is_stated: bool) -> list[int]:
         """Return the chains of this trace that may be the conversation. If the conversation began in an earlier trace,
         only chains that continue it may be."""
-        old = [index for index, chain in enumerate(self._chains) if chain.is_old]
-        grown = [index for index in old if self._chains[index].drafts]
-        new = [index for index, chain in enumerate(self._chains) if not chain.is_old]
-        roots = {self._root(index) for index in new}
-        if old and (grown or not is_stated or not roots.isdisjoint(old)):
-            new = [index for index in new if self._root(index) in old]
-        return [*grown, *new]
+        grown = sorted(self._grown)
+        new = range(self._old_count, len(self._chains))
+        continuing = [index for index in new if self._chains[index].root < self._old_count]
+        is_continued = self._old_count and (grown or not is_stated or continuing)
+        return [*grown, *(continuing if is_continued else new)]
 
     def _late_candidates(self) -> list[int]:
         """Return the chains that continue all of what this trace said in earlier records, with its instructions."""
         found: dict[int, int] = {}
-        """The number of messages of each chain that branches must share."""
-        for index, chain in enumerate(self._chains):
-            if chain.is_old:
-                if not chain.is_hidden:
-                    found[index] = chain.old_length
-            elif chain.parent in found and not chain.is_aside and chain.shared >= found[chain.parent]:
-                is_same = chain.prompt == self._chains[chain.parent].prompt
-                if is_same or not _asks(chain.drafts):
-                    found[index] = found[chain.parent]
-        return [index for index in found if self._chains[index].drafts]
+        """The number of messages of each new chain that branches must share."""
+        grown = [index for index in sorted(self._grown) if not self._chains[index].is_hidden]
+        for index in range(self._old_count, len(self._chains)):
+            chain = self._chains[index]
+            if chain.parent is None or chain.is_aside:
+                continue
+            parent = self._chains[chain.parent]
+            is_usable = chain.parent in found or (parent.is_old and not parent.is_hidden)
+            least = found.get(chain.parent, parent.old_length)
+            if is_usable and chain.shared >= least and (chain.prompt == parent.prompt or not _asks(chain.drafts)):
+                found[index] = least
+        return [*grown, *(index for index in found if self._chains[index].drafts)]
 
     def _returned(self, candidates: list[int], results: Sequence[int], asked: Collection[int]) -> list[tuple[int, int]]:
         """Return the chains that contain answers which the trace returned to its caller, each with the number of
@@ -277,17 +408,18 @@ class _Agent:
             return None
         longest = max(len(self._chains[index].said) for index in chains)
         best = [index for index in chains if len(self._chains[index].said) == longest]
-        roots = {self._root(index) for index in chains}
+        roots = {self._chains[index].root for index in chains}
         if len(roots) == 1 and len({self._chains[index].prompt for index in chains}) == 1:
             return best[-1]
         turns = sum(identity[1] == "user" for identity in self._chains[best[0]].said)
         return best[0] if len(best) == 1 and turns > 1 else None
 
     def _path(self, tip: int, end: int) -> dict[int, int]:
-        """Return how many messages are shown of the chain and of those from which it branched off. `end` limits the
-        number for the chain itself, if it is not 0."""
+        """Return how many messages are shown of the chain and of those from which it branched off, as far as this trace
+        may have added to them. `end` limits the number for the chain itself, if it is not 0."""
         limits = {tip: end or len(self._chains[tip].said)}
-        while (parent := self._chains[tip].parent) is not None:
+        first = min(self._grown, default=self._old_count)
+        while (parent := self._chains[tip].parent) is not None and parent >= first:
             limits[parent] = min(self._chains[tip].shared, limits[tip])
             tip = parent
         return limits
@@ -300,11 +432,6 @@ class _Agent:
         common = set(paths[0]).intersection(*paths)
         return {index: min(each[index] for each in paths) for index in common}
 
-    def _root(self, index: int) -> int:
-        while (parent := self._chains[index].parent) is not None:
-            index = parent
-        return index
-
     def move_to(self, thread: str) -> None:
         """Move the drafts of this trace to the thread of another agent."""
         for draft in self._drafts:
@@ -315,9 +442,10 @@ class _Agent:
     def end_trace(self) -> None:
         """Forget the drafts of this trace, which have been written, and mark all chains as old."""
         self._drafts = []
-        for chain in self._chains:
-            chain.drafts = []
-            chain.is_old = True
+        for index in self._touched():
+            self._chains[index].drafts = []
+            self._chains[index].is_old = True
+        self._old_count, self._grown = len(self._chains), set()
 
 
 def _is_aside(chain: _Chain, prompt: frozenset[Identity], added: list[tuple[Identity, Draft]]) -> bool:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from viewer.formats.containers.arrays import ArrayDocuments, Items
+from viewer.formats.containers.lines import DECODED
 from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, fields_of, read_record
 from viewer.formats.engine.history import Conversation
@@ -30,7 +31,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
-from viewer.syntax.json_lines import LazyNode, read_regular
+from viewer.syntax.json_lines import LazyNode, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 if TYPE_CHECKING:
@@ -396,8 +397,12 @@ class DocumentReader(ArrayDocuments):
         self.read_document(reading, data, base)
 
     def read_value(self, data: bytes, base: int) -> JsonReading:
-        lazy = read_regular(data, base) if self._records.reads_spans else None
-        return JsonReading(lazy, lazy.end, None, []) if lazy is not None else super().read_value(data, base)
+        is_worth_it = self._records.reads_spans or len(data) >= DECODED
+        lazy = read_regular(data, base) if is_worth_it else None
+        if lazy is None:
+            return super().read_value(data, base)
+        node = whole_tree(lazy) if self._records.changes(lazy) else lazy
+        return JsonReading(node, lazy.end, None, [])
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         node = reading.node

@@ -115,7 +115,13 @@ def test_the_sdist_has_what_tests_and_another_build_need(dist: Path) -> None:
     for wanted in ("Makefile", ".ci/install", "constraints.txt", "docs/ocmlview.1", "tests/test_wheel.py", "LICENSE"):
         assert wanted in names
     assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "themes/dark.yaml", "samples/tour.ocml"} <= names
-    assert {"hatch_build.py", "viewer/native/_fast.c", "viewer/native/_records.c", "viewer/native/_fast.pyi"} <= names
+    assert {
+        "hatch_build.py",
+        "viewer/native/_fast.c",
+        "viewer/native/_records.c",
+        "viewer/native/_strings.c",
+        "viewer/native/_fast.pyi",
+    } <= names
     assert not [name for name in names if name.startswith((".venv", ".git/")) or name.endswith(".so")]
 
 

@@ -126,8 +126,8 @@ class Streams:
         """Add the text of a run of events that add to the same message as the last event."""
         stream = self._open.get(number)
         assert stream is not None
-        stream.texts += run.texts
-        stream.is_mixed |= any(_HALF in text for text in run.texts)
+        stream.texts.append(run.text)
+        stream.is_mixed |= _HALF in run.text
         stream.pieces += run.pieces
         stream.end = max(stream.end, run.end)
         self._changed[number] = stream

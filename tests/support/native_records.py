@@ -166,7 +166,8 @@ def assert_joined(parts: list[tuple[bytes, bool]]) -> bool:
     is_sure = all(is_utf8(text) and (plain(text) or not is_string) for text, is_string in parts)
     wanted = joined_text(pieces, lambda start, end: data[start - base : end - base])
     assert found == wanted if found is not None else not is_sure, parts
-    for start, end in ((6, 8), (9, 8), (7, base + len(data) + 1), (-9, 8), (7, 1 << 62), (1 << 62, -1 << 62)):
+    last = base + len(data)
+    for start, end in ((6, 8), (9, 8), (last, last + 1), (-9, 8), (7, 1 << 62), (1 << 62, -1 << 62)):
         assert accelerator().joined(data, base, array("q", (*rows, start, end, 0))) is None
     return found is not None
 

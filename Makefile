@@ -55,7 +55,8 @@ bench: $(INSTALLED)         ## measure speed and compare it with installed peers
 dist: $(INSTALLED)          ## the wheel and the sdist
 	@$(BIN)/python -m hatchling build
 
-$(INSTALLED): pyproject.toml constraints.txt .ci/install hatch_build.py viewer/native/_fast.c viewer/native/_proof.c viewer/native/_records.c
+$(INSTALLED): pyproject.toml constraints.txt .ci/install hatch_build.py viewer/native/_fast.c viewer/native/_proof.c \
+		viewer/native/_records.c viewer/native/_strings.c
 	@sh .ci/install
 	@touch $@
 

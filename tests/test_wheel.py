@@ -115,7 +115,7 @@ def test_the_sdist_has_what_tests_and_another_build_need(dist: Path) -> None:
     for wanted in ("Makefile", ".ci/install", "constraints.txt", "docs/ocmlview.1", "tests/test_wheel.py", "LICENSE"):
         assert wanted in names
     assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "themes/dark.yaml", "samples/tour.ocml"} <= names
-    sources = {f"viewer/native/{name}" for name in ("_fast.c", "_proof.c", "_records.c", "_fast.pyi")}
+    sources = {f"viewer/native/{name}" for name in ("_fast.c", "_proof.c", "_records.c", "_strings.c", "_fast.pyi")}
     assert {"hatch_build.py", *sources} <= names
     assert not [name for name in names if name.startswith((".venv", ".git/")) or name.endswith(".so")]
 

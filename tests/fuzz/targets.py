@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.support.native import LEVELS, WAYS, using
+from tests.support.native_records import assert_joined
 from tests.support.native_rows import (
     assert_as_numpy,
     assert_defined,
@@ -238,6 +239,7 @@ def find_native_rows(data: bytes, chance: random.Random) -> None:
     places = [at for at, byte in enumerate(part) if byte in b"{}"]
     bounds = [sorted(chance.choices(places, k=2)) for _ in range(20)] if places else []
     assert_objects([part[start : end + 1] for start, end in bounds])
+    assert_joined([(part[start : end + 1], chance.random() < 0.5) for start, end in bounds])
     assert_faults([part[start : end + 1] for start, end in bounds], schema(chance))
 
 

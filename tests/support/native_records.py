@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from array import array
 from collections.abc import Iterator
 
 from tests.support.native import accelerator
-from viewer.formats.json.known.values import ANY, ID, LIST, NAME, NUMBER, PLAIN_LIST, SCALAR, TEXT, WORDS
+from viewer.formats.json.known.values import ANY, ID, LIST, NAME, NUMBER, PLAIN_LIST, SCALAR, STRING, TEXT, WORDS
+from viewer.model.messages import Coding, Piece
+from viewer.reading.bodies import joined_text
 from viewer.scan.records import (
     HAS_ESCAPE,
     MAY_LEAD,
@@ -21,6 +24,7 @@ from viewer.scan.records import (
     step,
 )
 from viewer.scan.text_signs import IS_SPELLED
+from viewer.syntax.utf8 import is_utf8
 
 _STRING = rb'"[^"\\\x00-\x1f]*+(?>\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+"'
 _SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")
@@ -100,15 +104,15 @@ def assert_strings(text: bytes) -> int:
         count += wanted is not None
         wanted = texts(text, at)
         shapes = ShapePrograms([step(Step.TEXT)], [[Saying(5, 1, 0, 0, 0, 0)]])
-        found = match_records(native, data, at, 7, shapes, [0], 0, [items(None)], 1, (1 << 20, 1 << 20))
+        rows = match_records(native, data, at, 7, shapes, [0], 0, [items(None)], 1, (1 << 20, 1 << 20))
         if wanted is None:
-            assert not len(found) and not found.texts and not found.numbers, (text, at)
+            assert not len(rows) and not rows.texts and not rows.numbers, (text, at)
             continue
-        assert [*found.groups] == [at, wanted.end(), *last_spelled(wanted)], (text, at)
-        assert found.flags == bytes([flags_of(wanted[0])]), (text, at)
-        assert [*found.texts] == [0, 0, wanted.end() - at]
+        assert [*rows.groups] == [at, wanted.end(), *last_spelled(wanted)], (text, at)
+        assert rows.flags == bytes([flags_of(wanted[0])]), (text, at)
+        assert [*rows.texts] == [0, 0, wanted.end() - at]
         is_plain = b"\\" not in wanted[0]
-        columns = found.numbers, found.message_starts, found.message_ends, found.bodies, found.body_ends, found.of_text
+        columns = rows.numbers, rows.message_starts, rows.message_ends, rows.bodies, rows.body_ends, rows.of_text
         assert [column[0] for column in columns] == [
             *(5, at + 7, wanted.end() + 7, at + 7 + is_plain, wanted.end() + 7 - is_plain, 0)
         ]
@@ -146,3 +150,36 @@ def assert_records(chance: random.Random) -> None:
         assert match and match.end() == end, data
         at = end
     assert len(found) == 9 or not any(pattern.match(data, at) for pattern in patterns), data
+
+
+def assert_joined(parts: list[tuple[bytes, bool]]) -> bool:
+    """Check the joined text of parts, each with a flag for JSON strings with their quotes. Return True if there is a
+    text."""
+    data, rows, pieces, base = b"\xe9", array("q"), list[Piece](), 7
+    for text, is_string in parts:
+        start = base + len(data)
+        data += text + b'\xa9\\"'
+        rows.extend((start, start + len(text), is_string | 6))
+        pieces.append(Piece(start, start + len(text), Coding.JSON_STRING if is_string else Coding.PLAIN))
+    found = accelerator().joined(data, base, rows)
+    plain = re.compile(STRING).fullmatch
+    is_sure = all(is_utf8(text) and (plain(text) or not is_string) for text, is_string in parts)
+    wanted = joined_text(pieces, lambda start, end: data[start - base : end - base])
+    assert found == wanted if found is not None else not is_sure, parts
+    last = base + len(data)
+    for start, end in ((6, 8), (9, 8), (last, last + 1), (-9, 8), (7, 1 << 62), (1 << 62, -1 << 62)):
+        assert accelerator().joined(data, base, array("q", (*rows, start, end, 0))) is None
+    return found is not None
+
+
+def assert_texts(chance: random.Random) -> int:
+    """Check the text of hostile parts. Return the number of texts."""
+    count = 0
+    for text in (*in_strings(), *(hostile(chance) for _ in range(300))):
+        count += assert_joined([(text, True)]) + assert_joined([(text, False), (b'"' + text + b'"', True)])
+        pair = b"\\u%04x\\u%04x" % (chance.randrange(0xD7F0, 0xE010), chance.randrange(0xDBF0, 0xE010))
+        codes = [0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, chance.randrange(1 << 16)]
+        one = b"\\u%04X" % chance.choice(codes)
+        for inner in (pair, pair[:6], pair[:6] + text, one, b"\\ud83d" + one, b"x" * 9 + text):
+            count += assert_joined([(b"\xc3\xa9", False), (b'"%s"' % inner, True), (b"", False), (b'""', True)])
+    return count

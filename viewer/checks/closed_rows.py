@@ -20,6 +20,7 @@ from viewer.checks.prefilter_block import Block, compile_block
 from viewer.model.events import Found
 from viewer.model.messages import Coding, Piece, Transcript
 from viewer.reading.bodies import Body, joined_text, read_body, string_data, string_read, verbatim_body
+from viewer.scan.joined_text import join_pieces
 from viewer.syntax.utf8 import is_utf8
 
 if TYPE_CHECKING:
@@ -142,14 +143,16 @@ class _Rows:
         or only a label in place of data that is never read."""
         checker, base, end = self._checker, self._base, self._base + len(self._data)
         plain, rows, texts = set[int](), list[int](), list[bytes]()
+        accelerator = native.load()
         for row in self._irregular:
             pieces = checker.index.irregular_pieces(self._first + row)
             if len(pieces) == 1 and pieces[0].coding is Coding.OPAQUE:
                 if self._is_plain_label(kinds[row], self._first + row, pieces[0].end - pieces[0].start - 2):
                     plain.add(row)
                 continue
-            is_here = all(base <= piece.start <= piece.end <= end for piece in pieces)
-            text = joined_text(pieces, self._read) if is_here else None
+            text = join_pieces(accelerator, pieces, self._data, base)
+            if text is None and all(base <= piece.start <= piece.end <= end for piece in pieces):
+                text = joined_text(pieces, self._read)
             if text is not None:
                 rows.append(row)
                 texts.append(text)

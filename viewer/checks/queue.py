@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from viewer import native
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks, check_calls
 from viewer.checks.check import Check, Predicate, Run, Scope
@@ -41,6 +42,7 @@ from viewer.reading.bodies import Body, Decoder, joined_text, read_body, string_
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
 from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
+from viewer.scan.joined_text import join_pieces
 from viewer.syntax.utf8 import ill_formed, is_utf8, whole_characters
 
 if TYPE_CHECKING:
@@ -95,12 +97,13 @@ class _Text:
 
     __slots__ = ("_body", "_data", "_ids", "_pieces", "_read", "source")
 
-    def __init__(self, pieces: tuple[Piece, ...], read: Read, ids: Decoder | None) -> None:
+    def __init__(self, pieces: tuple[Piece, ...], read: Read, ids: Decoder | None, joined: bytes | None = None) -> None:
+        """`joined` is the text, if it is known."""
         self._pieces = pieces
         self._read = read
         self._ids = ids
         self._body: Body | None = None
-        self._data: bytes | None = None
+        self._data = joined
         if len(pieces) == 1 and pieces[0].coding is Coding.JSON_STRING:
             self.source = read(pieces[0].start, pieces[0].end)
         elif len(pieces) == 1 and pieces[0].coding is Coding.PLAIN:
@@ -148,6 +151,7 @@ class _BlockReader:
         self._read = read
         self._data = read(start, end) if is_block else b""
         self._start = start
+        self._accelerator = native.load()
         self._is_ascii = self._data.isascii()
         self._is_well_formed = is_block and b"\0" not in self._data and (self._is_ascii or is_utf8(self._data))
 
@@ -164,6 +168,10 @@ class _BlockReader:
         if not self._is_well_formed or not all(first <= piece.start <= piece.end <= last for piece in pieces):
             return False
         return self._is_ascii or all(self.is_well_formed(piece.start, piece.end) for piece in pieces)
+
+    def join(self, pieces: tuple[Piece, ...]) -> bytes | None:
+        """Return the text of pieces if they are in the block and known to be UTF-8 without NUL, or None."""
+        return join_pieces(self._accelerator, pieces, self._data, self._start) if self._is_well_formed else None
 
     def read(self, start: int, end: int) -> bytes:
         first, last = start - self._start, end - self._start
@@ -464,7 +472,10 @@ class CheckQueue:
         """Check messages whose transcripts have equal `TranscriptFacts`. `works` also contains the events between
         them."""
         read = _BlockReader(messages, self.read)
-        texts = [_Text(message.pieces, read.read, self._ids) for message in messages]
+        joined = [read.join(message.pieces) for message in messages]
+        texts = [
+            _Text(message.pieces, read.read, self._ids, known) for message, known in zip(messages, joined, strict=True)
+        ]
         answers = [*map(self._answers_of, messages)]
         masks = self._prefilter.masks(answers, [text.source for text in texts], lambda row: texts[row].data)
         place = 0
@@ -475,12 +486,12 @@ class CheckQueue:
             if isinstance(work, Found):
                 self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
                 continue
-            message, text, mask = work, texts[place], masks[place]
+            message, text, mask, is_well_formed = work, texts[place], masks[place], joined[place] is not None
             place += 1
             start, end = message.span
             first = max(start, self.checked_to)
             if len(message.pieces) > 1:
-                is_well_formed = read.are_well_formed(message.pieces)
+                is_well_formed = is_well_formed or read.are_well_formed(message.pieces)
             else:
                 is_well_formed = end - first <= READ_AHEAD and read.is_well_formed(first, end)
             if not is_well_formed and self._may_be_ill_formed(message):

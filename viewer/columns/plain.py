@@ -9,14 +9,18 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from itertools import compress, count, pairwise
 
+from viewer import native
 from viewer.columns.api import Borders, Column, Folded
 
 SELDOM = 128
 """Searching for a byte is faster than counting it if at most one in this many bytes equals it."""
 
+FEWEST_NATIVE = 16
+"""The minimum number of entries of a hash table that are added or looked up with the accelerator."""
+
 
 class PlainColumns:
-    """The operations of `Columns`, row by row."""
+    """The operations of `Columns`, row by row. The accelerator, if it is available, handles bytes and hash tables."""
 
     name = "plain"
 
@@ -116,9 +120,16 @@ class PlainColumns:
         return borders
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
+        accelerator = native.load()
+        if accelerator is not None:
+            return array("q", accelerator.counts(data, bytes((byte,)), array("q", cuts).tobytes())).tolist()
         return [_count(data, byte, start, end) for start, end in pairwise(cuts)]
 
     def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
+        accelerator = native.load() if len(values) >= FEWEST_NATIVE else None
+        if accelerator is not None:
+            accelerator.fill_table(entries, hashes, values, new_hashes)
+            return
         mask = len(entries) - 1
         for value, new in zip(values, new_hashes, strict=True):
             slot = new & mask
@@ -127,6 +138,9 @@ class PlainColumns:
             entries[slot], hashes[slot] = value, new
 
     def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
+        accelerator = native.load() if len(wanted) >= FEWEST_NATIVE else None
+        if accelerator is not None:
+            return bytearray(accelerator.find_hashes(entries, hashes, wanted))
         mask = len(entries) - 1
         found = bytearray(len(wanted))
         for row, each in enumerate(wanted):

@@ -19,7 +19,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of the backends uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 14
+EDITION = 15
 """The edition of the C source. `_fast.c` has the same number, so a module that was compiled from other source is not
 used."""
 
@@ -73,6 +73,13 @@ class Native(Protocol):
         joiner is left out if its neighbors prove that it is part of an emoji. `of_byte` has a bit (uint32) for each
         byte; bits beyond ASCII are ignored. A literal is 32 bytes: its bit (uint32), whether it ignores case and is in
         lower case, its length, and up to 26 bytes to find in bodies."""
+
+    def joined(self, data: bytes | memoryview, base: int, parts: array[int], /) -> bytes | None:
+        """Return the text of all parts, or None if one is doubtful: if it is not UTF-8, or a string with a control
+        character or a lone surrogate.
+
+        A part is three numbers (int64): its bounds in the input, where the data begins at `base`, and 1 if it is a JSON
+        string with its quotes or 0 if its bytes are the text. Only the lowest bit of the third number counts."""
 
     def objects(
         self,

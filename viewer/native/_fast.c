@@ -19,7 +19,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 14
+#define EDITION 15
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -30,19 +30,22 @@ typedef struct {
     int failed;
 } Column;
 
-static void *column_add(Column *column) {
-    if (column->count == column->capacity) {
-        size_t capacity = column->capacity ? column->capacity * 2 : 64;
-        char *data = NULL;
-        if (capacity <= (size_t)PY_SSIZE_T_MAX / column->row_size)
-            data = realloc(column->data, capacity * column->row_size);
-        if (!data) {
-            column->failed = 1;
-            return NULL;
-        }
-        column->data = data;
-        column->capacity = capacity;
+static int column_grow(Column *column) {
+    size_t capacity = column->capacity ? column->capacity * 2 : 64;
+    char *data = NULL;
+    if (capacity <= (size_t)PY_SSIZE_T_MAX / column->row_size)
+        data = realloc(column->data, capacity * column->row_size);
+    if (!data) {
+        column->failed = 1;
+        return 0;
     }
+    column->data = data;
+    column->capacity = capacity;
+    return 1;
+}
+
+static void *column_add(Column *column) {
+    if (column->count == column->capacity && !column_grow(column)) return NULL;
     return column->data + column->row_size * column->count++;
 }
 
@@ -1222,6 +1225,7 @@ static PyObject *fast_objects(PyObject *module, PyObject *arguments) {
 
 #include "_proof.c"
 #include "_records.c"
+#include "_strings.c"
 
 /* ---- module ----------------------------------------------------------------------------------------------- */
 
@@ -1254,6 +1258,7 @@ static PyMethodDef METHODS[] = {
     {"find", fast_find, METH_VARARGS, NULL},
     {"find_hashes", fast_find_hashes, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
+    {"joined", fast_joined, METH_VARARGS, NULL},
     {"objects", fast_objects, METH_VARARGS, NULL},
     {"prove", fast_prove, METH_VARARGS, NULL},
     {"records", fast_records, METH_VARARGS, NULL},

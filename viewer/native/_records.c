@@ -1,4 +1,4 @@
-/* JSON records: match the bytes of objects with known shapes, and check objects inside JSON strings.
+/* JSON records: match the bytes of objects with known shapes.
 
    `_fast.c` includes this file and has the helpers that it uses. A program is a list of steps that match bytes in one
    way only, so nothing is tried twice in the same place. Python makes each program together with an equal pattern. */
@@ -171,13 +171,13 @@ typedef struct { int32_t number, body, id, name, tool, text; } Saying;
 /* Results. The counts include this row. */
 typedef struct { int64_t program, start, end, items, messages, values; } RecordRow;
 typedef struct { int64_t shape, start, end, messages, groups; } ItemRow;
-typedef struct { int64_t message, id_start, id_end, name_start, name_end, tool_start, tool_end; } NamedRow;
 
 enum {
-    ROWS, VALUES, GROUPS, ITEM_ROWS, TEXTS, FLAGS, NUMBERS, STARTS, ENDS, BODIES, BODY_ENDS, OF_TEXT, NAMED, COLUMNS
+    ROWS, VALUES, GROUPS, ITEM_ROWS, TEXTS, FLAGS, NUMBERS, STARTS, ENDS, BODIES, BODY_ENDS, OF_TEXT, NAMED, NAMES,
+    COLUMNS
 };
 static const uint8_t ROW_SIZES[COLUMNS] = {
-    sizeof(RecordRow), 8, 16, sizeof(ItemRow), sizeof(Message), 1, 4, 8, 8, 8, 8, 4, sizeof(NamedRow)};
+    sizeof(RecordRow), 8, 16, sizeof(ItemRow), sizeof(Message), 1, 4, 8, 8, 8, 8, 4, 4, 1};
 
 typedef struct {
     const uint8_t *data, *end;
@@ -276,11 +276,23 @@ static const uint8_t *match_part(Records *records, const uint8_t **program, int 
     }
 }
 
+/* Add a name and a line feed. Return 0 if memory runs out. */
+static int add_name(Records *records, const uint8_t *at, int64_t length) {
+    Column *names = records->columns + NAMES;
+    while (names->capacity - names->count <= (size_t)length)
+        if (!column_grow(names)) return 0;
+    memcpy(names->data + names->count, at, (size_t)length);
+    names->count += (size_t)length;
+    names->data[names->count++] = '\n';
+    return 1;
+}
+
 /* Add the messages of an object. Return 0 if memory runs out, or if the object lacks a group. */
 static int add_messages(Records *records, int64_t shape, int64_t start, int64_t end, size_t groups, size_t texts) {
     const int64_t base = records->settings.base, group_count = (int64_t)(records->columns[GROUPS].count - groups);
     const int64_t text_count = (int64_t)(records->columns[TEXTS].count - texts);
     const int64_t(*group)[2] = (const void *)(records->columns[GROUPS].data + groups * ROW_SIZES[GROUPS]);
+    static const int64_t nothing[2] = {0, 0};
     for (int32_t row = shape ? records->saying_ends[shape - 1] : 0; row < records->saying_ends[shape]; row++) {
         const Saying *saying = records->sayings + row;
         const int32_t parts[] = {saying->id, saying->name, saying->tool};
@@ -290,13 +302,13 @@ static int add_messages(Records *records, int64_t shape, int64_t start, int64_t 
         const int64_t *body = group[saying->body - 1];
         const int64_t values[] = {base + start, base + end, base + body[0] + is_plain, base + body[1] - is_plain};
         if (saying->id || saying->name || saying->tool) {
-            int64_t *named = records_add(records, NAMED);
+            int32_t *named = records_add(records, NAMED);
             if (!named) return 0;
-            *named++ = (int64_t)records->columns[NUMBERS].count;
+            *named = (int32_t)records->columns[NUMBERS].count;
             for (int part = 0; part < 3; part++) {
                 if (parts[part] < 0 || parts[part] > group_count) return 0;
-                *named++ = parts[part] ? group[parts[part] - 1][0] : -1;
-                *named++ = parts[part] ? group[parts[part] - 1][1] : -1;
+                const int64_t *found = parts[part] ? group[parts[part] - 1] : nothing;
+                if (found[0] < 0 || !add_name(records, records->data + found[0], found[1] - found[0])) return 0;
             }
         }
         for (int column = STARTS; column <= BODY_ENDS; column++)
@@ -475,57 +487,4 @@ static PyObject *fast_records(PyObject *module, PyObject *arguments) {
     free(own_order);
     release_buffers(given, 8);
     return all_columns(records.columns, COLUMNS);
-}
-
-/* ---- objects in strings ----------------------------------------------------------------------------------- */
-
-/* Decode the text of a JSON string without `\u`, given with its quotes. Return its length, or -1. */
-static int64_t decode_string(const uint8_t *at, const uint8_t *end, uint8_t *text) {
-    static const uint8_t ESCAPES[256] = {['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b',
-                                         ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
-    uint8_t *out = text;
-    if (end - at < 2 || *at++ != '"' || *--end != '"') return -1;
-    while (at < end) {
-        const uint8_t *stop = skip_plain(at, end);
-        memcpy(out, at, (size_t)(stop - at));
-        out += stop - at, at = stop;
-        if (at == end) break;
-        if (*at != '\\' || end - at < 2 || !ESCAPES[at[1]]) return -1;
-        *out++ = ESCAPES[at[1]];
-        at += 2;
-    }
-    return out - text;
-}
-
-static PyObject *fast_string_objects(PyObject *module, PyObject *arguments) {
-    Py_buffer given[3], *data = given, *bounds = given + 1, *strings = given + 2;
-    Column flags = {NULL, 1, 0, 0, 0}, faults = {NULL, sizeof(Fault), 0, 0, 0};
-    (void)module;
-    if (take_buffers(arguments, given, 3, 3)) {
-        Schemas schemas = {NULL, NULL, NULL, 0, 0, 0};
-        const uint8_t *bytes = data->buf;
-        uint8_t *text = malloc(LONGEST_OBJECT);
-        flags.failed = !text;
-        Py_BEGIN_ALLOW_THREADS
-        for (int64_t row = 0, at[2]; text && row < rows_in(bounds, sizeof at); row++) {
-            memcpy(at, (const char *)bounds->buf + row * (int64_t)sizeof at, sizeof at);
-            uint8_t *flag = column_add(&flags);
-            if (!flag) break;
-            *flag = 0;
-            if (at[0] < 0 || at[0] > at[1] || at[1] > data->len || row >= strings->len) continue;
-            const uint8_t *first = bytes + at[0], *last = bytes + at[1];
-            if (((const uint8_t *)strings->buf)[row]) {
-                int64_t length = at[1] - at[0] <= LONGEST_OBJECT ? decode_string(first, last, text) : -1;
-                if (length < 0) continue;
-                first = text, last = text + length;
-            }
-            Fitting fitting = {&schemas, first, &faults, 0, 0, 0};
-            *flag = judge_object(&fitting, first, last, UNKNOWN);
-        }
-        Py_END_ALLOW_THREADS
-        free(text);
-    }
-    free(faults.data);
-    release_buffers(given, 3);
-    return PyErr_Occurred() ? NULL : column_bytes(&flags);
 }

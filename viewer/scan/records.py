@@ -88,11 +88,6 @@ class ShapePrograms:
             self.ends.append(len(self.sayings) // 6)
 
 
-NAMED = 7
-"""The number of values for each message with names: the index of the message, and the bounds of its ID, name, and tool
-in the data; -1 for each one that it does not have."""
-
-
 class Match(Protocol):
     """A match of a pattern or program: the part of `re.Match` that readers of known shapes use."""
 
@@ -133,7 +128,7 @@ class Records:
     def __init__(self, columns: tuple[bytes, ...], first_record: int) -> None:
         self.first_record = first_record
         """The number of the first program for records."""
-        rows, values, groups, matched, texts, flags, numbers, *positions, of_text, named = columns
+        rows, values, groups, matched, texts, flags, numbers, *positions, of_text, named, names = columns
         row, item = _column("q", rows), _column("q", matched)
         self.programs, self.starts, self.ends = row[0::6], row[1::6], row[2::6]
         self.item_counts, self.message_counts, self.value_counts = row[3::6], row[4::6], row[5::6]
@@ -152,8 +147,11 @@ class Records:
         """Offsets in the input. If a body has escapes, its quotes are included."""
         self.of_text = _column("I", of_text)
         """For each message, the index of its body among the texts."""
-        self.named = _column("q", named)
-        """The values of all messages with names."""
+        self.named = _column("I", named)
+        """The indices of the messages with an ID, a name, or a tool."""
+        ids = names.decode("ascii").split("\n")
+        self.ids, self.names, self.tools = ids[0:-1:3], ids[1::3], ids[2::3]
+        """For each message with names, its ID with its quotes, its name, and its tool; empty if it has none."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -166,13 +164,27 @@ class Records:
         return _NativeMatch(data, [bounds, *zip(self.groups[low:high:2], self.groups[low + 1 : high : 2], strict=True)])
 
 
+class Values:
+    """Consecutive records without messages of known shapes: the bounds of each, and the offsets, in the input, of the
+    places and groups in them."""
+
+    def __init__(self, rows: bytes, values: bytes) -> None:
+        row = _column("q", rows)
+        self.starts, self.ends = row[1::6], row[2::6]
+        self.values = _column("q", values)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
 def _column(code: str, data: bytes) -> array[int]:
     column = array(code)
     column.frombytes(data)
     return column
 
 
-_NO_SHAPES = ShapePrograms((), ())
+_FIRST, _NONE = array("q", (0,)), array("i")
+"""The start of the only program, which is also its number; and columns of shapes, if there are none."""
 
 
 def match_records(
@@ -205,9 +217,11 @@ def match_records(
 
 def match_values(
     accelerator: Native, data: bytes | bytearray | memoryview, at: int, base: int, program: bytes, most: int = 1 << 40
-) -> Records:
+) -> Values:
     """Match consecutive records without messages of known shapes."""
-    return match_records(accelerator, data, at, base, _NO_SHAPES, (), 0, [program], most, (0, 0))
+    settings = array("q", (at, most, base, 0, 0, 0, 0))
+    rows, values, *_ = accelerator.records(data, settings, program, _FIRST, _NONE, _NONE, _NONE, _FIRST)
+    return Values(rows, values)
 
 
 def find_signs(accelerator: Native, records: Records, data: bytes | bytearray, at: int) -> bytes | None:

@@ -15,7 +15,7 @@ from tests.laws.test_backends_agree import table
 from tests.laws.test_message_batches import compare
 from tests.laws.test_scan_equals_parse import TURNS
 from tests.support.native import LEVELS, needs_compiler, needs_native, using
-from tests.support.native_records import assert_records, assert_steps, hostile, in_strings
+from tests.support.native_records import assert_records, assert_steps, assert_texts, hostile, in_strings
 from tests.support.native_rows import (
     assert_as_numpy,
     assert_counts,
@@ -39,10 +39,9 @@ from viewer.columns.numpy_backend import NumpyColumns
 
 pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
 _FOLDER = ROOT / "viewer" / "native"
-_RECORDS = (_FOLDER / "_records.c").read_text("utf-8")
-_PROOF = (_FOLDER / "_proof.c").read_text("utf-8")
 SOURCE = (_FOLDER / "_fast.c").read_text("utf-8")
-SOURCE = SOURCE.replace('#include "_records.c"', _RECORDS).replace('#include "_proof.c"', _PROOF)
+for _name in ("_proof.c", "_records.c", "_strings.c"):
+    SOURCE = SOURCE.replace(f'#include "{_name}"', (_FOLDER / _name).read_text("utf-8"))
 FAULTS: dict[str, tuple[str, ...]] = {
     "the byte before the block is forgotten": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : 0)"),
     "a token at offset 0 is escaped": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : '<')"),
@@ -145,6 +144,16 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a sign across two steps is missed": ("first - sign->longest + 1;", "first;"),
     "a sign before the block counts": ("last, sign) > first)", "last, sign))"),
     "an unfinished literal token counts": ("data[at + 8] == '>' ? at + 9", "data[at + 8] ? at + 9"),
+    "the ID is its name": ("group[parts[part] - 1] : nothing;", "group[parts[0] ? parts[0] - 1 : 0] : nothing;"),
+    "a digit of an escape is one higher": ("lower(at[place]) - 'a' + 10", "lower(at[place]) - 'a' + 9"),
+    "a character of two bytes has three": ("code < 0x800 ? 1", "code < 0x7FF ? 1"),
+    "a character of three bytes has four": ("code < 0x10000 ? 2", "code < 0xFFFF ? 2"),
+    "the first half of a pair is lost": ("(code & 0x3FF) << 10 |", "(code & 0x3F) << 10 |"),
+    "a long escape is an object's": ("at[1] == 'u' && has_long_escapes", "at[1] == 'u' && !has_long_escapes"),
+    "a part may end after the data": ("part->end - base > size)", "part->end - base > size + 1)"),
+    "any bytes are text": ("if (!is_utf8(at, end)) return -1;", ""),
+    "eight bytes are ASCII if the first one is": ("eight & 0x8080808080808080u", "eight & 0x80u"),
+    "every part is the text itself": ("if (part.flags & HAS_ESCAPE)", "if (0)"),
     "avx2 shifts by one": ("_mm256_movemask_epi8(high) << 32", "_mm256_movemask_epi8(high) << 31"),
 }  # fmt: skip
 
@@ -172,6 +181,7 @@ def try_records() -> None:
         assert_records(chance)
     for text in (*in_strings(), *(hostile(chance) for _ in range(150))):
         assert_steps(text)
+    assert assert_texts(chance)
 
 
 def try_everything() -> None:

@@ -6,7 +6,7 @@ import random
 from array import array
 
 from tests.support.native import LEVELS, NUMPY, accelerator, needs_native, using
-from tests.support.native_records import assert_records, assert_steps, hostile, in_strings
+from tests.support.native_records import assert_records, assert_steps, assert_texts, hostile, in_strings
 from tests.support.native_rows import assert_string_objects
 from tests.unit.native.test_objects import bodies_for
 from viewer.scan.records import Saying, ShapePrograms, Step, items, literal, match_records, step
@@ -34,6 +34,13 @@ def test_objects_in_strings_have_the_flags_of_their_text() -> None:
     for level in LEVELS:
         with using(level):
             assert assert_string_objects(bodies_for(random.Random(3), 1500)) > 500
+
+
+def test_joined_texts_are_those_of_their_parts() -> None:
+    chance = random.Random(4)
+    for level in LEVELS:
+        with using(level):
+            assert assert_texts(chance) > 1000
 
 
 def test_numbers_out_of_bounds_are_refused() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import takewhile
+from operator import eq, sub
 
 from msgspec import Struct
 
@@ -32,6 +33,8 @@ _SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0
 _KEY = re.compile(rb'"([A-Za-z_]+)"[ \t]*:[ \t]*"\Z')
 _KNOWN_NAMES = frozenset({"type", "role", "thought", "channel", "content", "text", "message", "value", "delta"})
 """Member names that may have a meaning in any format."""
+_CODINGS = tuple(Coding.JSON_STRING if flags & HAS_ESCAPE else Coding.PLAIN for flags in range(8))
+"""The coding of a string with these flags."""
 
 
 class DeltaRun(Struct, frozen=True):
@@ -39,7 +42,8 @@ class DeltaRun(Struct, frozen=True):
 
     count: int
     pieces: list[Piece]
-    texts: list[str]
+    text: str
+    """The text of all events."""
     last_start: int
     """Where the last event begins."""
     end: int
@@ -211,7 +215,7 @@ def read_texts(
             pieces.append(Piece(base + low - 1, base + high + 1, Coding.JSON_STRING))
             texts.append(string_body(data[low - 1 : high + 1]))
         text_end = base + end + tail
-    return DeltaRun(len(bounds), pieces, texts, start, base + at + tail, text_end, at)
+    return DeltaRun(len(bounds), pieces, "".join(texts), start, base + at + tail, text_end, at)
 
 
 def _program(template: tuple[bytes, ...]) -> bytes | None:
@@ -236,27 +240,25 @@ def _read_natively(
     """Do what `read_texts` does."""
     found = match_values(accelerator, data, at, base, program)
     starts, ends, bounds = found.starts, found.ends, found.values
-    count = next((place for place in range(len(ends)) if ends[place] - starts[place] > longest), len(ends)) - keep
+    count = len(ends)
+    if max(map(sub, ends, starts), default=0) > longest:
+        count = next(place for place in range(count) if ends[place] - starts[place] > longest)
+    count -= keep
     if count <= 0:
         return None
     last = ends[count - 1]
-    if not data[at:last].isascii() and not is_utf8(data[at:last]):
+    bounds = bounds[: 3 * count]
+    text = accelerator.joined(data, base, bounds)
+    if text is None or not (data[at:last].isascii() or is_utf8(data[at:last])):
         return None
-    pieces: list[Piece] = []
-    texts: list[str] = []
-    text_end: int | None = None
-    limit = 3 * count
-    for low, high, flags, end in zip(bounds[0:limit:3], bounds[1:limit:3], bounds[2:limit:3], ends, strict=False):
-        if flags & HAS_ESCAPE:
-            pieces.append(Piece(low, high, Coding.JSON_STRING))
-            texts.append(string_body(data[low - base : high - base]))
-        elif low < high:
-            pieces.append(Piece(low, high, Coding.PLAIN))
-            texts.append(data[low - base : high - base].decode())
-        else:
-            continue
-        text_end = base + end + tail
-    return DeltaRun(count, pieces, texts, starts[count - 1], base + last + tail, text_end, last)
+    lows, highs = bounds[0::3], bounds[1::3]
+    pieces = [*map(Piece, lows, highs, map(_CODINGS.__getitem__, bounds[2::3]))]
+    text_end: int | None = base + last + tail
+    if any(map(eq, lows, highs)):
+        full = [place for place, piece in enumerate(pieces) if piece.start < piece.end]
+        text_end = base + ends[full[-1]] + tail if full else None
+        pieces = [pieces[place] for place in full]
+    return DeltaRun(count, pieces, text.decode(), starts[count - 1], base + last + tail, text_end, last)
 
 
 def _format_names(format: RecordFormat) -> Iterator[str]:

@@ -145,7 +145,7 @@ class BlockStreams:
             block.end = run.text_end
             self._record.grow(block.number, run.pieces, len(block.pieces))
             block.pieces += run.pieces
-            block.texts += run.texts
+            block.texts.append(run.text)
 
     def repeats(self, draft: Draft) -> bool:
         """True if a block of a draft's reply has the same text or call as the draft."""

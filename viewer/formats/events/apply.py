@@ -120,12 +120,15 @@ class EventApplier:
         """A function that makes the last event the newest one that names its message, if that event added text."""
         self.grown: Addition | None = None
         """The text that the last event added to a message, if it did nothing else."""
+        self.opened: Addition | None = None
+        """The text with which the last event opened a message, if it did nothing else."""
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event. Return True if the object was an event and was accepted. `name` is the type from an `event:`
         line."""
-        self.grown = self.touched = None
+        self.grown = self.opened = self.touched = None
         self.streams.additions.clear()
+        self.streams.openings.clear()
         if node.kind is JsonKind.STRING and name:
             return self._apply_string(node, self._table.kind_of(name))
         if node.kind is not JsonKind.OBJECT:
@@ -186,9 +189,10 @@ class EventApplier:
 
     def _note_addition(self, taken: bool, *, is_only: bool) -> bool:
         """Remember what an event added, if it did nothing else. Return True if the event was accepted."""
-        additions = self.streams.additions
+        additions, openings = self.streams.additions, self.streams.openings
         if taken and is_only and len(additions) == 1 and not self._usage.has_stated:
             self.grown = additions[0]
+            self.opened = openings[0] if openings else None
         return taken
 
     @property

@@ -97,7 +97,10 @@ class EventObject(Struct, frozen=True):
     def get(self, *keys: str) -> JsonNode | None:
         """Return the first of these members that exists and is not null, or None if there is none."""
         for layer in self.layers:
+            known = layer.value if type(layer) is LazyNode else None
             for key in keys:
+                if type(known) is dict and key not in known:
+                    continue  # asking the node takes longer
                 value = layer.get(key)
                 if value is not None and value.kind is not JsonKind.NULL:
                     return value

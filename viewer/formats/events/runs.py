@@ -11,7 +11,7 @@ from viewer.formats.events.streams import Streams
 from viewer.model.messages import Coding, Piece
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_string import string_body
-from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.json_text import JsonNode
 from viewer.syntax.utf8 import is_utf8
 
 MOST_MISSES = 32
@@ -31,11 +31,12 @@ _COUNTED = "sequence_number"
 
 
 def _opaque(node: LazyNode) -> list[JsonNode]:
-    """Return the log probabilities of an event, which nothing reads, if they are objects or arrays."""
+    """Return the log probabilities of an event, which nothing reads, if they are objects or arrays with content. Empty
+    ones are the same in each event."""
     choices = node.get("choices")
     holders = [node] if choices is None else choices.items
     values = (holder.get(_PROBABILITIES) for holder in holders)
-    return [value for value in values if value is not None and value.kind in (JsonKind.OBJECT, JsonKind.ARRAY)]
+    return [value for value in values if value is not None and (value.items or value.members)]
 
 
 class EventRuns:

@@ -101,6 +101,8 @@ class Streams:
         """Keys, and parts of keys, whose remaining text was declared hidden by a later event."""
         self.additions: list[Addition | None] = []
         """The pieces of text in the last event. None represents text that began a message or is empty."""
+        self.openings: list[Addition] = []
+        """The pieces of text in the last event that began a message."""
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
         """Add a delta to its message, or open a message for it. Return the number of the message."""
@@ -111,7 +113,10 @@ class Streams:
         stream = self._open.find(delta, identity)
         if stream is None:
             self.additions.append(None)
-            return self._begin(delta, identity, describe())
+            number = self._begin(delta, identity, describe())
+            if delta.piece:
+                self.openings.append(Addition(number, delta.piece))
+            return number
         self.additions.append(Addition(stream.number, delta.piece) if delta.piece else None)
         stream.texts.append(delta.text)
         stream.is_mixed |= _HALF in delta.text
@@ -126,8 +131,8 @@ class Streams:
         """Add the text of a run of events that add to the same message as the last event."""
         stream = self._open.get(number)
         assert stream is not None
-        stream.texts += run.texts
-        stream.is_mixed |= any(_HALF in text for text in run.texts)
+        stream.texts.append(run.text)
+        stream.is_mixed |= _HALF in run.text
         stream.pieces += run.pieces
         stream.end = max(stream.end, run.end)
         self._changed[number] = stream

@@ -76,13 +76,18 @@ class EventLines:
         applied, self._applied = self._applied, 0
         if applied != 1:
             self._interleaved.note_other(None)
+        is_api = applier.types.is_api
+        is_named = applier.touched is not None
         if grown is None:
             self._runs.note_other()
             self._interleaved.note_other(applier.touched)
-            return at
-        is_api = applier.types.is_api
-        is_named = applier.touched is not None
+            if applier.opened is None:
+                return at
+            grown = applier.opened
         run = self._runs.after(data, start, at, base, node, grown.piece, is_api=is_api, is_named=is_named)
+        if run is None and applier.grown is None:
+            self._runs.note_other()
+            return at
         if run is None:
             return self._interleaved.after(
                 data, start, at, base, node, grown.number, grown.piece, applier.touch, is_api=is_api

@@ -13,7 +13,7 @@ from enum import Enum
 from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Channel, Kind
+from viewer.model.messages import Channel, Fixed, Kind
 from viewer.syntax.json_text import JsonKind
 
 
@@ -459,7 +459,7 @@ class Inner(Struct, frozen=True):
     """True if the string may contain server-sent events or objects on separate lines, which become an array."""
 
 
-class Family(Enum):
+class Family(Fixed):
     """Families of messages that arrive as deltas."""
 
     TEXT = "text"
@@ -470,7 +470,7 @@ class Family(Enum):
     """Text that no rule maps, which is always hidden."""
 
 
-class Act(Enum):
+class Act(Fixed):
     """The effect of an event."""
 
     DELTA = "delta"

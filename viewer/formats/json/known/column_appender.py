@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
-from viewer.columns.api import Column
 from viewer.formats.json.known.shapes import (
     TURN_LEADS,
     MatchedRecords,
@@ -24,7 +23,7 @@ from viewer.formats.json.known.shapes import (
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Piece
 from viewer.reading.header import full_tool_name
-from viewer.scan.records import HAS_ESCAPE, MAY_LEAD, NAMED, Match
+from viewer.scan.records import HAS_ESCAPE, MAY_LEAD, Match
 
 Matched = tuple[Shape, Match]
 
@@ -48,6 +47,9 @@ class ColumnAppender:
         """The numbers of the message shapes whose headers need no ID, name, or tool from the message."""
         self._are_plain = all(shape.is_plain for shape in set(found.shapes))
         self._guarded = any(shape.guards for shape in set(found.shapes))
+        self._known: dict[tuple[int, str, str], tuple[int, str | None]] = {}
+        """The indexes of headers, by the number of the message shape, the name, and the tool; and the recipients of
+        calls with an ID."""
         self._next_named = 0
         """The index in `named` of the next message with names."""
         columns = found.columns
@@ -97,40 +99,41 @@ class ColumnAppender:
     def _add_headers(self, low: int, high: int, tools: dict[str, str]) -> int:
         """Add the headers and IDs of the messages in this range, up to the first reply to an unknown call. Return the
         message after them."""
-        batch, data, named = self._batch, self._data, self._columns.named
-        codes, known, plain, said_by = batch.codes, batch.numbers, self._plain, self._said
+        batch, columns = self._batch, self._columns
+        named, ids, names, used_tools = columns.named, columns.ids, columns.names, columns.tools
+        codes, known, plain, said_by = batch.codes, self._known, self._plain, self._said
         code_of: dict[int, int] = {}
-        at = self._next_named
-        while at < len(named) and named[at] < low:
-            at += NAMED
-        for row, number in enumerate(self._columns.numbers[low:high], low):
+        at = bisect_left(named, low, self._next_named)
+        for row, number in enumerate(columns.numbers[low:high], low):
             code = code_of.get(number)
             if code is not None:
                 codes.append(code)
                 continue
-            said, names = said_by[number], ""
+            said = said_by[number]
             if number in plain:
-                code_of[number] = code = self._code(said, names)
+                code_of[number] = code = self._code(said, "")
                 codes.append(code)
                 continue
+            call_id, name, tool = ids[at], names[at], used_tools[at]
             if said.id:
-                call_id = data[named[at + 1] + 1 : named[at + 2] - 1].decode()
+                call_id = call_id[1:-1]
                 if said.is_named_by_call:
                     if call_id not in tools:
                         self._next_named = at
                         return row
-                    names = tools[call_id]
+                    name = tools[call_id]
                 batch.id_rows.append(len(codes))
                 batch.ids.append(call_id)
-            if said.name or said.tool:
-                names = _names(data, named[at + 3 : at + NAMED], said)
-            code = known.get((said.number, names))
-            if code is None:
-                code = self._code(said, names)
-            if said.is_call and said.id and (tool := batch.headers[code][0].recipient) is not None:
-                tools[call_id] = tool
+            pair = known.get((number, name, tool))
+            if pair is None:
+                code = self._code(said, f"{name}\n{full_tool_name(tool)}" if said.tool else name)
+                recipient = batch.headers[code][0].recipient if said.is_call and said.id else None
+                pair = known[number, name, tool] = code, recipient
+            code, recipient = pair
+            if recipient is not None:
+                tools[call_id] = recipient
             codes.append(code)
-            at += NAMED
+            at += 1
         self._next_named = at
         return high
 
@@ -164,12 +167,6 @@ class ColumnAppender:
 
     def _match(self, place: int) -> Match:
         return self._columns.match(place, self._data)
-
-
-def _names(data: bytes | bytearray, bounds: Column, said: Said) -> str:
-    """Do what `names_of` does for a message that names a speaker or a tool, given the bounds of both."""
-    name = data[bounds[0] : bounds[1]].decode() if said.name else ""
-    return f"{name}\n{full_tool_name(data[bounds[2] : bounds[3]].decode())}" if said.tool else name
 
 
 def append_one_by_one(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], signs: set[int]) -> int:

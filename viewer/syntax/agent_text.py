@@ -20,9 +20,14 @@ MOST_CALLS = 1000
 """The maximum number of consecutive calls that are read. Longer text is judged by the first ones."""
 
 _GAP = rb"(?:\s|\\[nrtf]){0,8}"
+_FACTS = (
+    rb"Sender|Conversation info|Thread starter|Replied message|Forwarded message context|Chat history since last reply"
+    rb"|Location"
+)
 _RESULT_HEADS = (
     rb"\*{0,2}(?:Observation|OBSERVATION)\b|(?:USER: )?EXECUTION RESULT of \[|<returncode>"
     rb"|\[[a-z_]{2,40}(?: for '[^'\r\n]{0,400}')?\] Result:|Here's a running example of how to perform a task"
+    rb"|(?:%s) \(untrusted|\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-|Read HEARTBEAT\.md if it exists" % _FACTS
 )
 _HEAD = (
     rb"(?:```(?:json|JSON)?" + _GAP + rb")?[{\[]" + _GAP + rb"(?:\{" + _GAP + rb")?\\?[\"']"
@@ -32,7 +37,7 @@ _HEAD = (
 HEAD = lazy_regex(_HEAD)
 """A pattern for the first bytes, after whitespace, of all text with steps, and of much other text. It also matches the
 source of such text in a JSON string."""
-HEAD_LEADS = b"{[`*TAFIWOUEH<"
+HEAD_LEADS = b"{[`*TAFIWOUEH<SCRL"
 """The bytes with which text that matches `HEAD` may begin."""
 MAY_HAVE_STEPS = lazy_regex(_GAP + rb"(?:" + _HEAD + rb")")
 """A pattern that matches at the start of all text with steps, and of the source of such text."""
@@ -45,6 +50,13 @@ _RESULT = lazy_regex(
 )
 _EXAMPLE = lazy_regex(rb"-{3,} ?NEW TASK DESCRIPTION ?-{3,}[^\n]*\n?")
 _END_OF_TASK = lazy_regex(rb"\n?-{3,} ?END OF NEW TASK DESCRIPTION ?-{3,}")
+
+_STATED = lazy_regex(
+    rb"\s*(?:(?:%s) \(untrusted[^)\n]{0,60}\):\s{0,2}```json\n[\s\S]*?\n```\s*)+" % _FACTS, signs=(b"(untrusted",)
+)
+"""Facts about a message from a chat channel, which a program wrote above the message."""
+_STAMP = lazy_regex(rb"\s*\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? [\w+:-]{1,10}\] ?")
+_OWN_PROMPT = lazy_regex(rb"\s*(?:\[Subagent Context\]|Read HEARTBEAT\.md if it exists)")
 
 _LABEL = lazy_regex(
     rb"(?m)^[ \t]{0,8}[*#_]{0,4} ?(?:(?P<thought>Thought|THOUGHT)|(?P<input>(?:Action|Function|Tool) Input)"
@@ -104,7 +116,7 @@ def steps_of(data: bytes, role: str) -> list[Step]:
     if not may_have_steps(data):
         return []
     if role == "user":
-        return [Step(0, len(data), StepKind.REPLY)] if _RESULT.match(data) else list(_example(data))
+        return [Step(0, len(data), StepKind.REPLY)] if _RESULT.match(data) else list(_added(data))
     if role != "assistant":
         return []
     if is_call_text(data):
@@ -121,8 +133,18 @@ def begun_steps(data: bytes, role: str) -> int:
     return len(data) if is_json or (text and _BEGUN_HEAD.fullmatch(data)) else 0
 
 
-def _example(data: bytes) -> Iterator[Step]:
-    """Yield what a program added around the task: an example of a conversation, and instructions."""
+def _added(data: bytes) -> Iterator[Step]:
+    """Yield what a program added to a prompt: facts about the message, or an example of a conversation and
+    instructions around the task."""
+    stated = _STATED.match(data)
+    at = stated.end() if stated else 0
+    stamp = _STAMP.match(data, at)
+    at = stamp.end() if stamp else at
+    if _OWN_PROMPT.match(data, at):
+        yield Step(0, len(data), StepKind.ADDED)
+        return
+    if at:
+        yield Step(0, at, StepKind.ADDED)
     start = _EXAMPLE.search(data)
     if start is None:
         return

@@ -41,6 +41,9 @@ PROMPTS = {
     "[read_file for 'a.txt'] Result:\nSECRET": None,
     "Here's a running example of how to perform a task with tools.\nSECRET\n--- NEW TASK DESCRIPTION ---\nHi"
     "\n--- END OF NEW TASK DESCRIPTION ---\nSECRET": "Hi",
+    'Sender (untrusted metadata):\n```json\n{"id": "SECRET"}\n```\n\n[Wed 2026-03-04 14:05 PST] Hi': "Hi",
+    "[Fri 2026-03-06 13:08 PST] [Subagent Context] SECRET": None,
+    "Read HEARTBEAT.md if it exists (SECRET). Follow it.": None,
     "Hi\n\n<SYSTEM_NOTICE>SECRET</SYSTEM_NOTICE>": "Hi",
     "Hi<qwen:user-prompt-submit-context>SECRET</qwen:user-prompt-submit-context>": "Hi",
     "<reminderInstructions>SECRET</reminderInstructions>\nHi": "Hi",
@@ -56,6 +59,7 @@ PLAIN = (
     '{"tool_calls": [], "content": "Yes."}',
     'Use {"name": "f", "arguments": {}} as the body.',
     "[read_file] is a tool.",
+    "Sender (untrusted) is a label.",
 )
 
 

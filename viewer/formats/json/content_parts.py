@@ -25,6 +25,8 @@ from viewer.syntax.agent_text import may_have_steps
 
 _SPACE = b" \t\r\n"
 _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
+_STEP_KEY = lazy_regex(rb"\"(commands?|actions?)\"\s*:")
+"""The member of a step that contains its calls. It serves as the name of a call without a name."""
 _TAG_END = lazy_regex(rb"[^<>]{0,%d}>" % LONGEST_ATTRIBUTES)
 _TAGGED = ("think", "details")
 """The pairs whose opening tag may have attributes, which are not part of the thought."""
@@ -121,6 +123,8 @@ class _Splitter:
         for call in read_calls(self._body.data[start:end]):
             low, high = call.body
             found = reports
+            if not must_be_named and not call.name and (key := _STEP_KEY.search(self._body.data, start, end)):
+                call = replace(call, name=key[1].decode())
             if must_be_named and call.is_json and not call.name:
                 span = self._body.source_span(start + low, start + high)
                 found = [*reports, Problem(E_CALL_SCHEMA, "missing-argument", *span)]

@@ -31,7 +31,7 @@ from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 from viewer.rules.errors import E_PERM_VISIBILITY
 from viewer.rules.structure import W_ENCODING, W_MARKER_IN_BODY, W_TEXT_HIDDEN_CHARACTERS, W_TOKENS_STRIPPED
-from viewer.syntax.agent_text import HEAD_LEADS, MAY_HAVE_STEPS
+from viewer.syntax.agent_text import HEAD_LEADS, MAY_HAVE_LABELS
 from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, find_hidden_characters, search_hidden_characters
 from viewer.syntax.utf8 import ill_formed
 
@@ -202,7 +202,7 @@ TEMPLATE_MARKS = Check(
             HeaderIs(_is_shown_json_content),
             AnyOf(
                 Matches(_TOKEN_LEADS, MAY_BE_TOKEN, in_source=True),
-                BodyStarts(_STEP_LEADS, MAY_HAVE_STEPS, MAY_HAVE_STEPS),
+                BodyStarts(_STEP_LEADS, MAY_HAVE_LABELS, MAY_HAVE_LABELS),
             ),
         ),
     ),

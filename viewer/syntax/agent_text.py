@@ -29,18 +29,22 @@ _RESULT_HEADS = (
     rb"|\[[a-z_]{2,40}(?: for '[^'\r\n]{0,400}')?\] Result:|Here's a running example of how to perform a task"
     rb"|(?:%s) \(untrusted|\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-|Read HEARTBEAT\.md if it exists" % _FACTS
 )
-_HEAD = (
-    rb"(?:```(?:json|JSON)?" + _GAP + rb")?[{\[]" + _GAP + rb"(?:\{" + _GAP + rb")?\\?[\"']"
-    rb"|\*{0,2}(?:Thought|THOUGHT|Action|Function Name|Tool)\b"
-    rb"|I (?:now|need to|should|must|have to)\b|(?:To (?:answer|find|solve)|We need)\b|" + _RESULT_HEADS
+_LABELED_HEAD = (
+    rb"(?:(?:```(?:json|JSON)?" + _GAP + rb")?[{\[]" + _GAP + rb"(?:\{" + _GAP + rb")?\\?[\"']"
+    rb"|\*{0,2}(?:Thought|THOUGHT|Action|Function Name|Tool)\b|I now (?:know|can|have)\b|" + _RESULT_HEADS + rb")"
 )
+_HEAD = _LABELED_HEAD + rb"|(?P<unlabeled>I (?:need to|should|must|have to)\b|To (?:answer|find|solve)\b|We need\b)"
 HEAD = lazy_regex(_HEAD)
 """A pattern for the first bytes, after whitespace, of all text with steps, and of much other text. It also matches the
-source of such text in a JSON string."""
+source of such text in a JSON string. In the group `unlabeled`, the text has steps only if `INPUT` follows."""
 HEAD_LEADS = b"{[`*TAFIWOUEH<SCRL"
 """The bytes with which text that matches `HEAD` may begin."""
+INPUT, FARTHEST_INPUT = b" Input", 1000
+"""A word that labels an input, and the maximum length in bytes of a thought without a label above it."""
 MAY_HAVE_STEPS = lazy_regex(_GAP + rb"(?:" + _HEAD + rb")")
 """A pattern that matches at the start of all text with steps, and of the source of such text."""
+MAY_HAVE_LABELS = lazy_regex(_GAP + _LABELED_HEAD)
+"""Like `MAY_HAVE_STEPS`, but without text that begins with a thought without a label."""
 _BEGUN_HEAD = lazy_regex(
     rb"\s{0,8}\*{0,2}(?:T(?:h(?:o(?:u(?:g(?:h?)?)?)?)?)?|A(?:c(?:t(?:io?)?)?)?|O(?:b(?:s\w{0,7})?)?)"
 )
@@ -107,7 +111,7 @@ class Step(Struct, frozen=True, gc=False):
 
 
 def may_have_steps(data: bytes, start: int = 0) -> bool:
-    """True if the text at `start` may have steps. This test is inexpensive. It also accepts the source of a string."""
+    """True if the text at `start` may have steps. This test is inexpensive."""
     return MAY_HAVE_STEPS.match(data, start) is not None
 
 
@@ -239,7 +243,7 @@ def _labeled(data: bytes) -> list[Step]:
         return []
     first = labels[0]
     is_thought_first = first.lastgroup == "thought" and not data[: first.start()].strip()
-    is_step = is_thought_first or any(label.lastgroup == "input" for label in labels)
+    is_step = is_thought_first or any(label.lastgroup == "input" and label.start() < FARTHEST_INPUT for label in labels)
     if not is_step:
         ready = next((label for label in labels if label.lastgroup == "answer"), None)
         is_ready = ready is not None and _READY.search(data[: ready.start()].rstrip()) is not None

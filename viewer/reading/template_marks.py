@@ -151,7 +151,14 @@ MARK_PAIRS = (
     ),
     MarkPair("functools", MarkKind.CALL, ("functools[{",), kept=len("[{")),
     MarkPair("action", MarkKind.CALL, ("Action:\n```json",), ("```",), shared_close=True),
-    MarkPair("mswea", MarkKind.CALL, ("```mswea_bash_command",), ("```",), shared_close=True),
+    MarkPair(
+        "fence-call",
+        MarkKind.CALL,
+        ("```mswea_bash_command", "```tool_code", "```tool_call", "```tool_use"),
+        ("```",),
+        shared_close=True,
+    ),
+    MarkPair("TOOL_CALL", MarkKind.CALL, ("[TOOL_CALL]",), ("[/TOOL_CALL]",)),
     MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",), kept=len("<function=")),
     MarkPair(
         "lfm-call",
@@ -176,6 +183,8 @@ MARK_PAIRS = (
     MarkPair("phi-reply", MarkKind.REPLY, ("<|tool_response|>",), ("<|/tool_response|>",)),
     MarkPair("gemma-reply", MarkKind.REPLY, ("<|tool_response>",), ("<tool_response|>",)),
     MarkPair("START_TOOL_RESULT", MarkKind.REPLY, ("<|START_TOOL_RESULT|>",), ("<|END_TOOL_RESULT|>",)),
+    MarkPair("fence-reply", MarkKind.REPLY, ("```tool_output", "```tool_result"), ("```",), shared_close=True),
+    MarkPair("TOOL_RESULT", MarkKind.REPLY, ("[TOOL_RESULT]",), ("[/TOOL_RESULT]",)),
     MarkPair("TOOL_RESULTS", MarkKind.REPLY, ("[TOOL_RESULTS]",), ("[/TOOL_RESULTS]",)),
     MarkPair("deepseek-replies", MarkKind.REPLY, ("<｜tool▁outputs▁begin｜>",), ("<｜tool▁outputs▁end｜>",)),
     MarkPair("deepseek-reply", MarkKind.REPLY, ("<｜tool▁output▁begin｜>",), ("<｜tool▁output▁end｜>",)),
@@ -308,7 +317,7 @@ CALL_TAGS = (
     *("write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_files"),
     *("list_files", "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource"),
     *("edit_file", "codebase_search", "update_todo_list", "execute_bash", "execute_ipython", "execute_browse"),
-    "keystrokes",
+    *("keystrokes", "search", "information", "search_query", "search_results", "interpreter"),
 )
 """The names of elements that contain calls and results in the answers of agents without a template. An element is
 hidden only if it begins a line outside a code fence and is closed."""
@@ -323,7 +332,7 @@ MARK_SIGNS = (
     *(b"<user_settings", b"<extra_info", b"<runtime_inf", b"<repository_in", b"<attached_fi", b"<manually_a"),
     *(b"<open_and_rec", b"<cursor_rules", b"<explicit_ins", b"<state_snap", b"<turn_abort", b"<command-"),
     *(b"<bash-std", b"<ide_sel", b"<ide_open", b"<ide_diag", b"<new-diag", b"<post-tool", b"<execute_b"),
-    *(b"<execute_i", b"<keystrokes"),
+    *(b"<execute_i", b"<keystrokes", b"<search>", b"<information", b"<interpreter"),
     *(
         b"<toolcall>",
         b"</toolcall>",
@@ -334,6 +343,7 @@ MARK_SIGNS = (
         b"[end_tool_",
         b"```json",
         b"```mswea",
+        b"```tool_",
         b"[{",
     ),
     *(b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),

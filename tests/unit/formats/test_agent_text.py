@@ -31,6 +31,9 @@ ANSWERS = {
     '{"tool_calls": [{"name": "SECRET"}], "content": ""}': None,
     '{"tool": "f", "args": {"a": "SECRET': None,
     "Look here.\n\n```mswea_bash_command\nSECRET\n```": "Look here.",
+    "Look.\n\n```tool_code\nSECRET\n```\n```tool_output\nSECRET\n```\nDone.": "Look.|Done.",
+    "Look.\n[TOOL_CALL]SECRET[/TOOL_CALL]\n[TOOL_RESULT]SECRET[/TOOL_RESULT]\nDone.": "Look.|Done.",
+    "<think>SECRET</think>\n<search>SECRET</search>\n\n<information>SECRET</information>\nDone.": "Done.",
     "<execute_bash>\nSECRET\n</execute_bash>\nDone.": "Done.",
 }
 PROMPTS = {
@@ -59,6 +62,7 @@ PLAIN = (
     '{"tool_calls": [], "content": "Yes."}',
     'Use {"name": "f", "arguments": {}} as the body.',
     "[read_file] is a tool.",
+    "A `<search>` element and <search>text</search> in a line.",
     "Sender (untrusted) is a label.",
 )
 
@@ -70,10 +74,10 @@ def _lines(role: str, texts: list[str]) -> bytes:
 
 def test_steps_are_hidden_and_the_answer_is_shown() -> None:
     for role, cases in (("assistant", ANSWERS), ("user", PROMPTS)):
-        wanted = [text for text in cases.values() if text is not None]
+        wanted = [text for left in cases.values() if left is not None for text in left.split("|")]
         assert visible_texts(_lines(role, list(cases)), "json") == wanted
         for text, left in cases.items():
-            assert visible_texts(_lines(role, [text]), "json") == ([left] if left else []), text
+            assert visible_texts(_lines(role, [text]), "json") == (left.split("|") if left else []), text
 
 
 def test_other_text_is_shown() -> None:
@@ -96,9 +100,9 @@ def test_steps_are_hidden_while_they_arrive() -> None:
 def test_calls_in_text_have_names_and_replies() -> None:
     text = "Thought: a\nAction: look_up\nAction Input: b\n"
     row = {"messages": [{"role": "assistant", "content": text}, {"role": "user", "content": "Observation: c"}]}
-    messages = read(json.dumps(row), "json").messages
-    assert [message.header.recipient for message in messages] == [None, "functions.look_up", None]
-    assert [message.header.role for message in messages] == ["assistant", "assistant", "tool"]
+    reading = read(json.dumps(row), "json")
+    assert reading.visible == (False, False, False)
+    assert ["call=2, reply=3" in link for link in reading.calls] == [True]
 
 
 def test_long_json_is_judged_by_its_first_members() -> None:

@@ -31,6 +31,7 @@ from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 from viewer.rules.errors import E_PERM_VISIBILITY
 from viewer.rules.structure import W_ENCODING, W_MARKER_IN_BODY, W_TEXT_HIDDEN_CHARACTERS, W_TOKENS_STRIPPED
+from viewer.syntax.agent_text import HEAD_LEADS, MAY_HAVE_LABELS
 from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, find_hidden_characters, search_hidden_characters
 from viewer.syntax.utf8 import ill_formed
 
@@ -43,6 +44,7 @@ MOST_UNEXPLAINED = 64
 """If more characters than this may be hidden in a batch, an exact search takes less time than checking their
 messages."""
 _TOKEN_LEADS = "<[]◁".encode()
+_STEP_LEADS = HEAD_LEADS + b" \t\n\r\v\f"
 _STRIPPED_LEADS = b"ac \t\n\r\v\f"
 _NULS = lazy_regex(rb"\0++")
 
@@ -166,6 +168,8 @@ def check_template_marks(case: CheckContext) -> Iterator[Diagnostic]:
                 if not is_embedded:
                     yield case.diagnose_body(E_PERM_VISIBILITY, "tokens-in-content", *first_token(case.body.data))
                 is_embedded = True
+            case Source.AGENT:
+                continue
             case _ if block.kind is BlockKind.THOUGHT:
                 yield case.diagnose_body(E_PERM_VISIBILITY, "cot-in-final", start, end)
             case _:
@@ -194,7 +198,13 @@ TEMPLATE_MARKS = Check(
                 Contains(*TEXT_SIGNS, ignore_case=True), BodyStarts(_STRIPPED_LEADS, MAY_BE_STRIPPED, STRIPPED_SOURCE)
             ),
         ),
-        AllOf(HeaderIs(_is_shown_json_content), Matches(_TOKEN_LEADS, MAY_BE_TOKEN, in_source=True)),
+        AllOf(
+            HeaderIs(_is_shown_json_content),
+            AnyOf(
+                Matches(_TOKEN_LEADS, MAY_BE_TOKEN, in_source=True),
+                BodyStarts(_STEP_LEADS, MAY_HAVE_LABELS, MAY_HAVE_LABELS),
+            ),
+        ),
     ),
     check_template_marks,
 )

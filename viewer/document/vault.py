@@ -27,6 +27,7 @@ from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.reading.thoughts import text_so_far
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
+from viewer.syntax.agent_text import may_have_steps
 
 if TYPE_CHECKING:
     from viewer.document.redaction.redactor import Redactor
@@ -359,12 +360,17 @@ class _Bodies:
 
 def _unmarked(data: bytes | None, *, is_cut: bool) -> str | None:
     """Return the text of a body that contains nothing that could be a mark; None for any other body."""
-    if data is None or b"<|" in data or (is_cut and (MAY_BE_MARK.search(data) or may_be_stripped(data))):
+    if data is None or b"<|" in data or (is_cut and (MAY_BE_MARK.search(data) or _may_begin(data))):
         return None
     try:
         return data.decode()
     except UnicodeDecodeError:
         return None
+
+
+def _may_begin(data: bytes) -> bool:
+    """True if the beginning of the text is that of text with hidden parts that has no marks."""
+    return may_be_stripped(data) or may_have_steps(data)
 
 
 def size_of(message: Message) -> int:
@@ -388,7 +394,7 @@ def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bo
         for text in _texts(message, read):
             before += text
             data = before.encode("utf-8", "replace")
-            if MAY_BE_MARK.search(data) or (is_head and may_be_stripped(data)):
+            if MAY_BE_MARK.search(data) or (is_head and _may_begin(data)):
                 yield whole()
                 return
             is_head = is_head and len(before) < _LONGEST_MARK

@@ -1,4 +1,5 @@
-"""Find the hidden parts of a shown body: thought blocks, calls, and replies of chat templates, and embedded turns."""
+"""Find the hidden parts of a shown body: thought blocks, calls, and replies of chat templates, embedded turns, and
+steps of agents."""
 
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ from viewer.reading.template_marks import (
     read_mark,
 )
 from viewer.reading.thoughts import text_so_far, thought_spans, without_thoughts, without_thoughts_so_far
+from viewer.syntax.agent_text import StepKind, begun_steps, may_have_steps, steps_of
 
 _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
@@ -48,7 +50,7 @@ _CALLED = lazy_regex(
     rb"(?im)^[ \t]{0,8}<(%s)(?=[\s>/])[^<>]{0,256}(?<!/)>" % "|".join(CALL_TAGS).encode(), signs=(b"<",)
 )
 _FENCE = lazy_regex(rb"(?m)^[ \t]{0,8}(?:```|~~~)", signs=(b"```", b"~~~"))
-_BEGUN_TAG = lazy_regex(rb"([\w-]*)([\s/][^<>]*)?")
+_BEGUN_TAG = lazy_regex(rb"([\w:-]*)([\s/][^<>]*)?")
 _LONGEST_TAG = 320
 _LEAD = "type|text|thought|thinking|reasoning|functionCall|functionResponse|toolUse|toolResult|reasoningContent"
 _PRINTED = lazy_regex(rb"\s*\[\{\s*([\"'])(?:%s)\1\s*:" % _LEAD.encode(), signs=(b"[{",))
@@ -85,6 +87,8 @@ class Source(Enum):
     EMBEDDED = "embedded"
     STRIPPED = "stripped"
     TEMPLATE = "template"
+    AGENT = "agent"
+    """A step of an agent: see `viewer/syntax/agent_text.py`."""
 
 
 class Block(Struct, frozen=True, gc=False):
@@ -98,22 +102,34 @@ class Block(Struct, frozen=True, gc=False):
 
 ALL_KINDS = frozenset(BlockKind)
 _KIND_OF = {MarkKind.THOUGHT: BlockKind.THOUGHT, MarkKind.CALL: BlockKind.CALL, MarkKind.REPLY: BlockKind.REPLY}
+_KIND_OF_STEP = {
+    StepKind.THOUGHT: BlockKind.THOUGHT,
+    StepKind.CALL: BlockKind.CALL,
+    StepKind.REPLY: BlockKind.REPLY,
+    StepKind.ADDED: BlockKind.TOKENS,
+}
 
 
 def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
     """Return the blocks of a shown body that the safe view hides, in order, except those from `thought_spans`.
 
     `in_json` is True for JSON content, where control tokens have no other meaning."""
+    steps = _steps(body, role) if in_json else []
     if not _may_hide(body):
-        return []
+        return steps
     if _PRINTED.match(body.data) and _HIDDEN_PART.search(body.data):
         return [Block(0, len(body.data), BlockKind.TOKENS)]
     if role == "assistant":
-        embedded = _embedded(body, in_json=in_json) or _calls(body)
+        embedded = _embedded(body, in_json=in_json) or [*steps, *_calls(body)]
         thoughts = [*thought_spans(body), *((block.start, block.end) for block in embedded)]
         return _apart([*embedded, *_marked(body, sorted(thoughts), is_assistant=True)])
-    added = _added(body) if role == "user" else []
-    return _apart([*added, *_marked(body, [(block.start, block.end) for block in added], is_assistant=False)])
+    added = [*steps, *_added(body)] if role == "user" else []
+    return _apart([*added, *_marked(body, sorted((block.start, block.end) for block in added), is_assistant=False)])
+
+
+def _steps(body: Body, role: str) -> list[Block]:
+    """Return the steps of an agent."""
+    return [Block(step.start, step.end, _KIND_OF_STEP[step.kind], Source.AGENT) for step in steps_of(body.data, role)]
 
 
 def _added(body: Body) -> list[Block]:
@@ -161,7 +177,7 @@ def _ends_of(name: bytes) -> re.Pattern[bytes]:
 
 def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
     """Return the text without blocks of these kinds."""
-    if not _may_hide(body):
+    if not _may_hide(body) and not (in_json and may_have_steps(body.data)):
         return body.text
     blocks = [block for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
     left = _without(body, [(block.start, block.end) for block in blocks]) if blocks else body
@@ -186,6 +202,8 @@ def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS,
     held = max(begun(body.data), _begun_parts(body.data), _begun_element(body.data, role))
     if role == "assistant":
         held = max(held, _begun_token(body.data), _begun_stripped(body.data))
+    if in_json:
+        held = max(held, begun_steps(body.data, role))
     if held:
         spans.append((len(body.data) - held, len(body.data)))
     left = _without(body, _merged(spans))

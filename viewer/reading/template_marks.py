@@ -151,6 +151,14 @@ MARK_PAIRS = (
     ),
     MarkPair("functools", MarkKind.CALL, ("functools[{",), kept=len("[{")),
     MarkPair("action", MarkKind.CALL, ("Action:\n```json",), ("```",), shared_close=True),
+    MarkPair(
+        "fence-call",
+        MarkKind.CALL,
+        ("```mswea_bash_command", "```tool_code", "```tool_call", "```tool_use"),
+        ("```",),
+        shared_close=True,
+    ),
+    MarkPair("TOOL_CALL", MarkKind.CALL, ("[TOOL_CALL]",), ("[/TOOL_CALL]",)),
     MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",), kept=len("<function=")),
     MarkPair(
         "lfm-call",
@@ -184,6 +192,8 @@ MARK_PAIRS = (
     MarkPair("phi-reply", MarkKind.REPLY, ("<|tool_response|>",), ("<|/tool_response|>",)),
     MarkPair("gemma-reply", MarkKind.REPLY, ("<|tool_response>",), ("<tool_response|>",)),
     MarkPair("START_TOOL_RESULT", MarkKind.REPLY, ("<|START_TOOL_RESULT|>",), ("<|END_TOOL_RESULT|>",)),
+    MarkPair("fence-reply", MarkKind.REPLY, ("```tool_output", "```tool_result"), ("```",), shared_close=True),
+    MarkPair("TOOL_RESULT", MarkKind.REPLY, ("[TOOL_RESULT]",), ("[/TOOL_RESULT]",)),
     MarkPair("TOOL_RESULTS", MarkKind.REPLY, ("[TOOL_RESULTS]",), ("[/TOOL_RESULTS]",)),
     MarkPair("deepseek-replies", MarkKind.REPLY, ("<｜tool▁outputs▁begin｜>",), ("<｜tool▁outputs▁end｜>",)),
     MarkPair("deepseek-reply", MarkKind.REPLY, ("<｜tool▁output▁begin｜>",), ("<｜tool▁output▁end｜>",)),
@@ -302,7 +312,12 @@ ADDED_TAGS = (
     *("system-reminder", "system_reminder", "environment_details", "environment_context", "user_instructions"),
     *("user-prompt-submit-hook", "local-command-stdout", "local-command-stderr", "local-command-caveat"),
     *("task-notification", "teammate-message", "subagent_notification", "codex_internal_context", "session_context"),
-    "info-msg",
+    *("info-msg", "system_notice", "system-notice", "qwen:user-prompt-submit-context", "hook_context", "editorcontext"),
+    *("reminderinstructions", "environment_info", "workspace_info", "additional_metadata", "user_settings_change"),
+    *("extra_info", "runtime_information", "repository_instructions", "attached_files", "manually_added_selection"),
+    *("open_and_recently_viewed_files", "cursor_rules_context", "explicit_instructions", "state_snapshot"),
+    *("turn_aborted", "command-name", "command-message", "command-args", "bash-stdout", "bash-stderr"),
+    *("ide_selection", "ide_opened_file", "ide_diagnostics", "new-diagnostics", "post-tool-use-hook"),
 )
 """The names of elements that agents add to the prompts of their users."""
 CALL_TAGS = (
@@ -310,7 +325,8 @@ CALL_TAGS = (
     *("function_response", "function_result", "function_output", "invoke", "execute_command", "read_file"),
     *("write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_files"),
     *("list_files", "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource"),
-    *("edit_file", "codebase_search", "update_todo_list"),
+    *("edit_file", "codebase_search", "update_todo_list", "execute_bash", "execute_ipython", "execute_browse"),
+    *("keystrokes", "search", "information", "search_query", "search_results", "interpreter"),
 )
 """The names of elements that contain calls and results in the answers of agents without a template. An element is
 hidden only if it begins a line outside a code fence and is closed."""
@@ -320,7 +336,12 @@ MARK_SIGNS = (
     *(b"<invoke", b"<execute_c", b"<read_file", b"<write_to_", b"<replace_in_", b"<apply_diff", b"<insert_c"),
     *(b"<search_", b"<list_", b"<browser_a", b"<use_mcp_", b"<access_mcp_", b"<edit_file", b"<codebase_", b"<update_t"),
     *(b"<system-r", b"<system_r", b"<environment_", b"<user_inst", b"<user-prompt-", b"<local-comm", b"<task-not"),
-    *(b"<teammate-", b"<subagent_not", b"<codex_int", b"<session_cont", b"<info-msg"),
+    *(b"<teammate-", b"<subagent_not", b"<codex_int", b"<session_cont", b"<info-msg", b"<system_n", b"<system-n"),
+    *(b"<qwen:user-", b"<hook_cont", b"<editorcont", b"<reminderinst", b"<workspace_i", b"<additional_m"),
+    *(b"<user_settings", b"<extra_info", b"<runtime_inf", b"<repository_in", b"<attached_fi", b"<manually_a"),
+    *(b"<open_and_rec", b"<cursor_rules", b"<explicit_ins", b"<state_snap", b"<turn_abort", b"<command-"),
+    *(b"<bash-std", b"<ide_sel", b"<ide_open", b"<ide_diag", b"<new-diag", b"<post-tool", b"<execute_b"),
+    *(b"<execute_i", b"<keystrokes", b"<search>", b"<information", b"<interpreter"),
     *(
         b"<steptml:",
         b"</steptml:",
@@ -334,6 +355,8 @@ MARK_SIGNS = (
         b"[unused",
         b"[end_tool_",
         b"```json",
+        b"```mswea",
+        b"```tool_",
         b"[{",
     ),
     *(b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),

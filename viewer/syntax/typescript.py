@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from viewer.cache import lazy_regex
-from viewer.syntax.typescript_schemas import Schema
-from viewer.syntax.typescript_types import NAME, Reader, UnreadableError
+from viewer.syntax.typescript_types import NAME, Reader, Schema, UnreadableError
 
 _NEXT = lazy_regex(
     rf"""

@@ -23,6 +23,7 @@ from viewer.errors import HiddenError
 from viewer.index.messages import MessageIndex
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK
+from viewer.syntax.agent_text import HEAD as STEPS_HEAD
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Positions: TypeAlias = NDArray[np.int64]
@@ -129,7 +130,11 @@ class BlockSearcher:
         if not sure:
             doubtful |= _holding(_marks(data), starts, ends) & ~certain
         if len(found) and plan.cut[chosen].any():
-            signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
+            signs = [
+                found.start()
+                for pattern in (MAY_BE_MARK, STRIPPED_SIGN, STEPS_HEAD)
+                for found in pattern.finditer(text)
+            ]
             doubtful |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
         place = starts.searchsorted(found, "right") - 1
         inside = found + self._pattern.size <= ends[place]

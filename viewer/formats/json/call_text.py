@@ -27,6 +27,9 @@ _SYNTAXES = tuple(
         '\\s*<｜DSML｜invoke name="'.encode() + _NAME + rb"\"",
         rb"\s*call:" + _NAME + rb"\s*\{",
         rb"\s*\[\s*" + _NAME + rb"\s*\(",
+        rb"\s*[*#_]{0,4} ?(?:Action|ACTION|Function Name|Tool)(?: ?\d{1,3})?[*_]{0,2} ?:[*_]{0,2}[ \t]*[`\"]?"
+        + _NAME
+        + rb"[`\"]?\s*(?:[\r\n\[({]|\Z)",
         rb"\s*" + _NAME + rb"\s*\(",
         rb"\s*" + _NAME + rb"\s*(?:<arg_key>|\n|\[ARGS\]|\{)",
         rb"\s*" + _NAME + rb"\s*\Z",
@@ -53,6 +56,8 @@ _REPLY_EDGES = lazy_regex(
 _PYTHON_LIST = lazy_regex(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
 _PYTHON_TOKEN = lazy_regex(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
 """Python strings, brackets, and commas."""
+_NAMES = ("name", "tool_name", "tool", "function_name", "recipient_name", "action", "function")
+_ARGUMENTS = ("arguments", "parameters", "args", "tool_input", "action_input", "tool_args", "input")
 _UNSAFE = lazy_regex(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -199,7 +204,7 @@ def _read_reply(data: bytes) -> CallText:
 def _json_call(node: JsonNode) -> CallText:
     inner = node.get("function")
     inner = inner if inner is not None and inner.kind is JsonKind.OBJECT else node
-    arguments = next((value for key in ("arguments", "parameters", "args") if (value := inner.get(key))), None)
+    arguments = next((value for key in _ARGUMENTS if (value := inner.get(key))), None)
     name = _name_of(inner)
     is_plain = arguments is not None and arguments.kind is JsonKind.OBJECT and name is not None
     body = (arguments.start, arguments.end) if arguments is not None and is_plain else (node.start, node.end)
@@ -207,7 +212,7 @@ def _json_call(node: JsonNode) -> CallText:
 
 
 def _name_of(node: JsonNode | None) -> str | None:
-    return _text(node, "name", "tool_name") if node is not None and node.kind is JsonKind.OBJECT else None
+    return _text(node, *_NAMES) if node is not None and node.kind is JsonKind.OBJECT else None
 
 
 def _text(node: JsonNode, *keys: str) -> str | None:

@@ -21,9 +21,12 @@ from viewer.reading.template_marks import LONGEST_ATTRIBUTES, MARK, MAY_BE_MARK,
 from viewer.reading.thoughts import thought_spans
 from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
 from viewer.rules.structure import W_MARKER_IN_BODY, W_TOKENS_STRIPPED
+from viewer.syntax.agent_text import may_have_steps
 
 _SPACE = b" \t\r\n"
 _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
+_STEP_KEY = lazy_regex(rb"\"(commands?|actions?)\"\s*:")
+"""The member of a step that contains its calls. It serves as the name of a call without a name."""
 _TAG_END = lazy_regex(rb"[^<>]{0,%d}>" % LONGEST_ATTRIBUTES)
 _TAGGED = ("think", "details")
 """The pairs whose opening tag may have attributes, which are not part of the thought."""
@@ -51,9 +54,9 @@ def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: 
 
 
 def may_be_split(data: bytes) -> bool:
-    """True if the text may have marks, or may be a completion without its control tokens."""
+    """True if the text may have marks or steps of an agent, or may be a completion without its control tokens."""
     is_turn = data[:32].lstrip().startswith((b"analysis", b"commentary", b"assistant"))
-    return is_turn or MAY_BE_MARK.search(data) is not None
+    return is_turn or may_have_steps(data) or MAY_BE_MARK.search(data) is not None
 
 
 def _blocks(body: Body, role: str) -> list[Block]:
@@ -63,7 +66,7 @@ def _blocks(body: Body, role: str) -> list[Block]:
     if _OWN_THOUGHT.search(body.data):
         return blocks  # OpenChatML keeps its thought blocks inside a message
     taken = [Block(start, end, BlockKind.THOUGHT) for start, end in thought_spans(body)]
-    if any(block.source is not Source.MARKS for block in blocks):
+    if any(block.source not in (Source.MARKS, Source.AGENT) for block in blocks):
         return blocks
     return _apart([*blocks, *taken])
 
@@ -106,7 +109,7 @@ class _Splitter:
         reports = self._reports(block)
         start, end = self._inner(block)
         if block.kind is BlockKind.CALL:
-            yield from self._calls(start, end, reports)
+            yield from self._calls(start, end, reports, must_be_named=block.source is not Source.AGENT)
             return
         if block.kind is BlockKind.REPLY:
             for reply in read_replies(self._body.data[start:end]):
@@ -116,11 +119,13 @@ class _Splitter:
             return
         yield ContentPart(block.kind, self._body.pieces(start, end), reports=reports)
 
-    def _calls(self, start: int, end: int, reports: list[Problem]) -> Iterator[ContentPart]:
+    def _calls(self, start: int, end: int, reports: list[Problem], *, must_be_named: bool) -> Iterator[ContentPart]:
         for call in read_calls(self._body.data[start:end]):
             low, high = call.body
             found = reports
-            if call.is_json and not call.name:
+            if not must_be_named and not call.name and (key := _STEP_KEY.search(self._body.data, start, end)):
+                call = replace(call, name=key[1].decode())
+            if must_be_named and call.is_json and not call.name:
                 span = self._body.source_span(start + low, start + high)
                 found = [*reports, Problem(E_CALL_SCHEMA, "missing-argument", *span)]
             yield ContentPart(BlockKind.CALL, self._body.pieces(start + low, start + high), call, reports=found)

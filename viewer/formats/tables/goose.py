@@ -1,4 +1,4 @@
-"""Goose: session files and exported sessions."""
+"""Goose: session files, exported sessions, and the output of `goose run`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from viewer.formats.tables.mcp_parts import TEXTS
 from viewer.formats.tables.model import (
     Container,
+    Fault,
     Narrowing,
     Outcomes,
     PartRule,
@@ -20,6 +21,7 @@ from viewer.formats.tables.model import (
 )
 from viewer.formats.tables.usage import GOOSE_TOKENS
 from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR
 
 _PARTS = (
     *TEXTS,
@@ -69,6 +71,7 @@ _MESSAGES = (
     RecordRule((is_("role", "assistant"),), Kind.SAID, "assistant", **_COMMON),
     RecordRule((has("role"), has("content")), Kind.UNKNOWN, "@role", **_COMMON),
 )
+_FAULTS = (Fault("error", default=(W_RUN_ERROR, "unknown")),)
 _HEAD = (has("working_dir"), lacks("role"))
 _OF_OTHERS = ("type", "uuid", "message", "sessionId", "source")
 
@@ -77,6 +80,7 @@ GOOSE = RecordFormat(
     title="Goose session",
     container=Container.JSON,
     signatures=(
+        Signature(94, ("message.created", "message.role", "message.content"), {"type": frozenset({"message"})}),
         Signature(91, ("role", "created", "content[].type"), {}, _OF_OTHERS),
         Signature(91, ("working_dir",), {}, (*_OF_OTHERS, "role", "cwd")),
         Signature(91, ("parent_session_id", "conversation"), {}, (*_OF_OTHERS, "role", "cwd")),
@@ -98,6 +102,10 @@ GOOSE = RecordFormat(
         ),
         RecordRule(_HEAD, None, starts=True, goes_on=True),
         RecordRule((*_HEAD, has("conversation|messages")), each="conversation[]|messages[]", rules=_MESSAGES),
+        RecordRule((is_("type", "message"), has("message.created")), each="message", rules=_MESSAGES),
+        RecordRule((is_("type", "notification"), lacks("role")), Kind.NOTICE, "system", "data|message"),
+        RecordRule((is_("type", "complete"), lacks("role")), None),
+        RecordRule((is_("type", "error"), lacks("role")), Kind.NOTICE, "system", "error", faults=_FAULTS),
         *_MESSAGES,
     ),
     usage=(GOOSE_TOKENS,),

@@ -326,10 +326,10 @@ def _values(root: tuple[When, ...]) -> tuple[RecordRule, ...]:
     is_list, is_object = When(_IN, kind=JsonKind.ARRAY), has(f"{_IN}.messages")
     spoken = has(f"{_IN}[0].role|{_IN}.messages[0].role")
     return (
-        RecordRule((*root, *_PLAIN, spoken, is_list), each=f"{_IN}[]", rules=CHAT, time=_START),
-        RecordRule((*root, *_PLAIN, spoken, is_object), each=f"{_IN}.messages[]", rules=CHAT, time=_START),
-        RecordRule((*root, *_PLAIN, spoken, has(f"{_OUT}.role")), each=_OUT, rules=CHAT, time=_END),
-        RecordRule((*root, *_PLAIN, spoken), each=f"{_OUT}.choices[].message", rules=CHAT, time=_END),
+        RecordRule((*root, *_PLAIN, spoken, is_list), each=f"{_IN}[]", rules=GEN_AI_MESSAGE, time=_START),
+        RecordRule((*root, *_PLAIN, spoken, is_object), each=f"{_IN}.messages[]", rules=GEN_AI_MESSAGE, time=_START),
+        RecordRule((*root, *_PLAIN, spoken, has(f"{_OUT}.role")), each=_OUT, rules=GEN_AI_MESSAGE, time=_END),
+        RecordRule((*root, *_PLAIN, spoken), each=f"{_OUT}.choices[].message", rules=GEN_AI_MESSAGE, time=_END),
     )
 
 

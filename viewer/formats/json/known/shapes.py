@@ -32,6 +32,7 @@ from viewer.reading.grammar import ROLES
 from viewer.reading.header import full_tool_name
 from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.scan.records import Match, Records, Saying, ShapePrograms, Step, literal, match_records, step
+from viewer.syntax.agent_text import FARTHEST_INPUT, HEAD, HEAD_LEADS, INPUT
 from viewer.syntax.json_lines import JsonNumber, LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.times import parse_time
@@ -75,10 +76,12 @@ _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
 """Roles of replies, which get their name from the call if they do not name the tool themselves."""
-_TURN = lazy_regex(rb"(?>[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
-"""A pattern that matches the start of any text that may be a turn without its control tokens, and of some other
-text."""
-TURN_LEADS = b" \\ac"
+_TURN = lazy_regex(lambda: rb"(?>[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant|%s)" % HEAD.pattern)
+"""A pattern that matches the start of any text that may be a turn without its control tokens, or that may have steps of
+an agent, and of some other text."""
+_LONGEST_ESCAPE = 6
+"""The maximum length in bytes of an escape in a JSON string."""
+TURN_LEADS = b" \\ac" + HEAD_LEADS
 """The bytes with which text that matches `_TURN` may begin."""
 
 
@@ -488,8 +491,11 @@ def _named(shape: Shape, said: Said, names: str) -> Header:
 
 
 def begins_turn(data: bytes | bytearray, start: int) -> bool:
-    """True if the JSON string at an index may be a turn without its control tokens."""
-    return _TURN.match(data, start + 1) is not None
+    """True if the JSON string at an index may be a turn without its control tokens, or may have steps of an agent."""
+    found = _TURN.match(data, start + 1)
+    if found is None or found.lastgroup is None:
+        return found is not None
+    return data.find(INPUT, start, start + _LONGEST_ESCAPE * FARTHEST_INPUT) >= 0
 
 
 def may_be_divided(raw: bytes) -> bool:

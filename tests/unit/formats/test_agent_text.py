@@ -1,0 +1,112 @@
+"""Steps that agents write as text, calls that are written as JSON, and results in prompts stay hidden."""
+
+from __future__ import annotations
+
+import json
+
+from tests.support.reading import read, visible_texts
+from viewer.model.messages import Coding, Piece
+from viewer.reading.bodies import read_body
+from viewer.reading.hidden_spans import shown_so_far
+from viewer.syntax.agent_text import LONGEST_READ, MOST_CALLS, is_call_text
+
+ANSWERS = {
+    "Thought: SECRET\nAction: f\nAction Input: SECRET\nObservation: SECRET\nThought: x\nFinal Answer: Yes.": "Yes.",
+    "Thought 1: SECRET\nAction 1: Search[SECRET]\nObservation 1: SECRET": None,
+    "**Thought:** SECRET\n**Action:** look_up\n**Final Answer:** Yes.": "Yes.",
+    "Thought: SECRET  \nFunction Name: F\nFunction Input: SECRET\nFunction Output: SECRET\nFinal Answer: Yes.": "Yes.",
+    "Thought: SECRET\nAnswer: Yes.\nAction: none": "Yes.\nAction: none",
+    "Thought: SECRET\nCode:\n```py\nSECRET\n```": None,
+    "I now can give a great answer  \nFinal Answer: Yes.": "Yes.",
+    "I need to look. SECRET\nAction: look_up\nAction Input: SECRET": None,
+    '[{"function":{"name":"f","arguments":"SECRET"},"id":"c1","type":"function"}]': None,
+    '{"name": "f", "arguments": {"a": "SECRET"}}': None,
+    '{"name": "f", "parameters": {"a": "SECRET"}}\n{"name": "g", "parameters": {}}': None,
+    '[{"name": "f", "arguments": {"a": "SECRET"}}]': None,
+    '{\n "action": "search",\n "action_input": "SECRET"\n}': None,
+    '```json\n{"action": "search", "action_input": "SECRET"}\n```': None,
+    '{"thoughts": {"text": "SECRET"}, "command": {"name": "x"}}': None,
+    '{"analysis": "SECRET", "plan": "SECRET", "commands": [{"keystrokes": "SECRET"}]}': None,
+    '{"analysis": "SECRET", "plan": "SECRET", "commands": [], "task_complete": true}': None,
+    '{"tool_calls": [{"name": "SECRET"}], "content": ""}': None,
+    '{"tool": "f", "args": {"a": "SECRET': None,
+    "Look here.\n\n```mswea_bash_command\nSECRET\n```": "Look here.",
+    "Look.\n\n```tool_code\nSECRET\n```\n```tool_output\nSECRET\n```\nDone.": "Look.|Done.",
+    "Look.\n[TOOL_CALL]SECRET[/TOOL_CALL]\n[TOOL_RESULT]SECRET[/TOOL_RESULT]\nDone.": "Look.|Done.",
+    "<think>SECRET</think>\n<search>SECRET</search>\n\n<information>SECRET</information>\nDone.": "Done.",
+    "<execute_bash>\nSECRET\n</execute_bash>\nDone.": "Done.",
+}
+PROMPTS = {
+    "Observation: SECRET": None,
+    "OBSERVATION:\nSECRET": None,
+    "EXECUTION RESULT of [execute_bash]:\nSECRET": None,
+    "<returncode>0</returncode>\n<output>\nSECRET\n</output>": None,
+    "[read_file for 'a.txt'] Result:\nSECRET": None,
+    "Here's a running example of how to perform a task with tools.\nSECRET\n--- NEW TASK DESCRIPTION ---\nHi"
+    "\n--- END OF NEW TASK DESCRIPTION ---\nSECRET": "Hi",
+    'Sender (untrusted metadata):\n```json\n{"id": "SECRET"}\n```\n\n[Wed 2026-03-04 14:05 PST] Hi': "Hi",
+    "[Fri 2026-03-06 13:08 PST] [Subagent Context] SECRET": None,
+    "Read HEARTBEAT.md if it exists (SECRET). Follow it.": None,
+    "Hi\n\n<SYSTEM_NOTICE>SECRET</SYSTEM_NOTICE>": "Hi",
+    "Hi<qwen:user-prompt-submit-context>SECRET</qwen:user-prompt-submit-context>": "Hi",
+    "<reminderInstructions>SECRET</reminderInstructions>\nHi": "Hi",
+}
+PLAIN = (
+    "Thoughtful answers need time.",
+    "To solve it, think.\n\nFinal Answer: 42",
+    "Use a ReAct prompt:\n\n```\nThought: x\nAction: y\nAction Input: z\n```",
+    '{"name": "Alice", "age": 7}',
+    '{"answer": "Yes.", "reasoning": "Because."}',
+    '{"command": "ls", "explanation": "Lists files."}',
+    '{"action": "Final Answer", "action_input": "Yes."}',
+    '{"tool_calls": [], "content": "Yes."}',
+    'Use {"name": "f", "arguments": {}} as the body.',
+    "[read_file] is a tool.",
+    "A `<search>` element and <search>text</search> in a line.",
+    "Sender (untrusted) is a label.",
+)
+
+
+def _lines(role: str, texts: list[str]) -> bytes:
+    rows = ({"messages": [{"role": role, "content": text}]} for text in texts)
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def test_steps_are_hidden_and_the_answer_is_shown() -> None:
+    for role, cases in (("assistant", ANSWERS), ("user", PROMPTS)):
+        wanted = [text for left in cases.values() if left is not None for text in left.split("|")]
+        assert visible_texts(_lines(role, list(cases)), "json") == wanted
+        for text, left in cases.items():
+            assert visible_texts(_lines(role, [text]), "json") == (left.split("|") if left else []), text
+
+
+def test_other_text_is_shown() -> None:
+    for role in ("assistant", "user"):
+        assert visible_texts(_lines(role, list(PLAIN)), "json") == list(PLAIN)
+    assert visible_texts(_lines("user", ["Thought: is it late?"]), "json") == ["Thought: is it late?"]
+
+
+def _so_far(data: bytes) -> str:
+    body = read_body((Piece(0, len(data), Coding.PLAIN),), lambda start, end: data[start:end])
+    return shown_so_far(body, "assistant", in_json=True)
+
+
+def test_steps_are_hidden_while_they_arrive() -> None:
+    for text in (text for text in ANSWERS if not text.startswith("I ")):  # a thought without a label is known too late
+        for end in range(1, len(text) + 1):
+            assert "SEC" not in _so_far(text[:end].encode()), (text, end)
+
+
+def test_calls_in_text_have_names_and_replies() -> None:
+    text = "Thought: a\nAction: look_up\nAction Input: b\n"
+    row = {"messages": [{"role": "assistant", "content": text}, {"role": "user", "content": "Observation: c"}]}
+    reading = read(json.dumps(row), "json")
+    assert reading.visible == (False, False, False)
+    assert ["call=2, reply=3" in link for link in reading.calls] == [True]
+
+
+def test_long_json_is_judged_by_its_first_members() -> None:
+    call = b'{"name": "f", "arguments": {"a": 1}}\n'
+    assert is_call_text(call * (MOST_CALLS + 2))
+    assert is_call_text(b'{"thought": "' + b"x" * LONGEST_READ + b'"}')
+    assert not is_call_text(b'{"answer": "' + b"x" * LONGEST_READ + b'"}')

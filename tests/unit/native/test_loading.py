@@ -15,7 +15,7 @@ from viewer.errors import ViewerError
 
 SOURCE = Path(native.__file__).with_name("_fast.c")
 MOST_LINES = {
-    SOURCE: 1280,
+    SOURCE: 1300,
     SOURCE.with_name("_proof.c"): 140,
     SOURCE.with_name("_records.c"): 560,
     SOURCE.with_name("_strings.c"): 200,

@@ -38,6 +38,7 @@ METHODS = {
     ("textual.drivers.linux_driver.LinuxDriver", "_run_input_thread"): "(self) -> 'None'",
     ("textual.drivers.linux_driver.LinuxDriver", "_sigtstp_application"): "(self, *_) -> 'None'",
     ("textual.drivers.linux_driver.LinuxDriver", "_sigcont_application"): "(self, *_) -> 'None'",
+    ("textual.screen.Screen", "_on_timer_update"): "(self) -> 'None'",
     ("textual._compositor.Compositor", "render_strips"): "(self, size: 'Size | None' = None) -> 'list[Strip]'",
     (
         "textual._compositor.Compositor",

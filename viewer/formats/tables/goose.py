@@ -80,8 +80,8 @@ GOOSE = RecordFormat(
     title="Goose session",
     container=Container.JSON,
     signatures=(
-        Signature(94, ("message.created", "message.role", "message.content"), {"type": frozenset({"message"})}),
         Signature(91, ("role", "created", "content[].type"), {}, _OF_OTHERS),
+        Signature(94, ("message.created", "message.role", "message.content"), {"type": frozenset({"message"})}),
         Signature(91, ("working_dir",), {}, (*_OF_OTHERS, "role", "cwd")),
         Signature(91, ("parent_session_id", "conversation"), {}, (*_OF_OTHERS, "role", "cwd")),
     ),

@@ -231,7 +231,7 @@ NOT_PRINTED = (
     *("Paris (population=2)", "[b](https://example.org)", "x = 3", '"b", he said', "P(X=1) is b", "# b", "b: {c}"),
     *("map[key] is a lookup", "set([1,2]) is b", "Foo(x=1) is how you call it.", "dict([('b', 1)]) makes b"),
     *("`Foo(x=1)` is b", "Foo(x=1), which is b", "Foo(x=1). This is b", "P(X=1) = 0.5", "<function> tags", "{b}"),
-    *("Note: b", "Name: Ann\nAge: b", "Use `A(thought='x')` for b", "Thoughts on b", "title: b\nsteps:\n  - a", "x = b"),
+    *("Note: b", "Name: Ann\nAge: b", "Use `A(thought='x')` for b", "Thought b", "title: b\nsteps:\n  - a", "x = b"),
     *("server {\n  listen 80;\n}", "def f(thought='x'): b", 'a {\n  content: "b";\n}', "role: b of the king"),
     *("Array (or list) is b", "(1, 2)", "Answer (short): b", "Result: 5", '```json\n{"b": 1}\n```', "b@example.com"),
 )

@@ -136,8 +136,8 @@ KINDS = frozenset(
 HIDDEN_TYPES = (
     *("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system", "analysis", "scratch_"),
     *("scratchpad", "internal", "hidden", "monologue", "inner_", "plan_", "planning", "reflect", "self_reflect"),
-    *("critique", "deliberat", "chain_of", "cot_", "environment", "developer", "instruction", "subagent"),
-    *("sub_agent", "debug", "injected", "draft_"),
+    *("critique", "compaction", "compact_boundary", "context_summary", "deliberat", "chain_of", "cot_", "environment"),
+    *("developer", "instruction", "subagent", "sub_agent", "debug", "injected", "draft_"),
 )
 """The prefixes of words for a thought, a call, or a reply. Words are compared with `_` appended, so `draft_` matches
 `draft`, but not `drafting`."""
@@ -197,6 +197,7 @@ SOURCES = spelled(
     *("source", "sender", "author", "origin", "from", "speaker", "actor", "source_type", "source_role"),
     *("sender_type", "sender_role", "sender_name", "author_type", "author_role", "author_name", "role_type"),
     *("role_name", "message_source", "message_origin", "message_role", "original_role", "real_role", "actual_role"),
+    *("display_role", "displayed_role", "shown_role", "effective_role", "ui_role", "display_author"),
     *("actor_type", "actor_role", "speaker_role", "speaker_type", "origin_role", "origin_type", "msg_role"),
     *("turn_origin", "prompt_source", "prompt_origin"),
     *("creator", "producer", "emitter", "provenance", "target_role", "recipient_role", "agent_type", "agent_role"),
@@ -238,51 +239,29 @@ IN_HOLDERS = HELD | HELD_HEADERS
 """All members of holders that may hide text."""
 DECIDING = HELD | WORDS | STARTERS | KINDS | TYPES | PHASES | STATES
 """All members that may hide text."""
-WEAK = (
-    TEXTUAL
-    | RECIPIENTS
-    | spelled(
-        *(
-            "synthetic",
-            "is_synthetic",
-            "is_synthesized",
-            "private",
-            "is_private",
-            "ephemeral",
-            "is_ephemeral",
-            "redacted",
-        ),
-        *(
-            "is_redacted",
-            "is_summary",
-            "is_tool",
-            "is_system",
-            "is_example",
-            "is_few_shot",
-            "debug",
-            "is_debug",
-            "silent",
-        ),
-        *(
-            "is_silent",
-            "public",
-            "is_public",
-            "published",
-            "is_published",
-            "exposed",
-            "viewable",
-            "is_viewable",
-            "is_plan",
-        ),
-        *("secret", "is_secret", "confidential", "is_confidential", "is_background", "is_function", "is_environment"),
-        *("is_instruction", "is_planning", "access", "access_level", "exposure", "privacy", "permissions", "audiences"),
-        *("target_audience", "intended_for", "intended_audience", "purpose", "mode", "draft", "is_draft", "spam"),
-        *("is_spam", "is_deleted", "is_removed", "is_retracted", "unsent", "is_unsent", "is_withdrawn", "is_erased"),
-        *("is_trashed", "tombstone", "is_tombstone", "_deleted", "_removed", *_DELETIONS),
-        *joined(("is",), _THOUGHTS),
-        *joined(("system", "tool", "hook"), ("generated", "added")),
-    )
+_WEAK_NAMES = (
+    *("synthetic", "is_synthetic", "is_synthesized", "private", "is_private", "ephemeral", "is_ephemeral"),
+    *("redacted", "is_redacted", "is_summary", "is_tool", "is_system", "is_example", "is_few_shot", "debug"),
+    *("is_debug", "silent", "is_silent", "public", "is_public", "published", "is_published", "exposed", "viewable"),
+    *("is_viewable", "is_plan", "secret", "is_secret", "confidential", "is_confidential", "is_background"),
+    *("is_function", "is_environment", "is_instruction", "is_planning", "access", "access_level", "exposure"),
+    *("privacy", "permissions", "audiences", "target_audience", "intended_for", "intended_audience", "purpose"),
+    *("mode", "draft", "is_draft", "spam", "is_spam", "is_deleted", "is_removed", "is_retracted", "unsent"),
+    *(
+        "is_unsent",
+        "is_withdrawn",
+        "is_erased",
+        "is_trashed",
+        "tombstone",
+        "is_tombstone",
+        "_deleted",
+        "_removed",
+        *_DELETIONS,
+    ),
+    *joined(("is",), _THOUGHTS),
+    *joined(("system", "tool", "hook"), ("generated", "added")),
 )
+WEAK = TEXTUAL | RECIPIENTS | spelled(*_WEAK_NAMES)
 """Flags that may hide a single message, but not a whole conversation."""
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
 """Members that hide the messages of a whole conversation."""
@@ -537,7 +516,8 @@ _THOUGHT_WORDS = (
 )
 _HELD_TYPES = (
     *(*_THOUGHT_WORDS, "chain_of", "internal", "hidden", "subagent", "sub_agent", "debug_", "redacted", "tool_"),
-    *("function_call_output", "system_message", "system_prompt", "system_reminder"),
+    *("function_call_output", "system_message", "system_prompt", "system_reminder", "compaction", "compact_boundary"),
+    "context_summary",
 )
 _HELD_ROLES = frozenset({"tool", "function", "system", "ipython", "environment", "observation"})
 _HELD_INTENTS = frozenset({"debug", "internal", "hidden", "thought", "thinking", "reasoning", "analysis"})

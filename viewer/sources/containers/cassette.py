@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from viewer.sources.containers.cassette_bodies import Unread, read_body
 from viewer.sources.containers.parts import DAMAGED, LARGEST_TEXT, TOO_LARGE, UNREAD, PartFault, Parts, as_json
-from viewer.sources.containers.yaml_items import read_items
 
 _YAML = re.compile(
     rb"(?>\xef\xbb\xbf)?(?>(?:---[^\n]*|#[^\n]*|[ \t\r]*|[\"']?(?:version|recorded_with)[\"']?:[^\n]*)\n)*"
@@ -36,7 +33,7 @@ def is_cassette(path: str, first: bytes) -> bool:
 def read_cassette(path: str, item: str) -> Parts:
     """Return the entries of a HAR file, or a line for each event of a recorded web socket. Everything that cannot be
     read is reported."""
-    with Path(path).open("rb") as file:
+    with open(path, "rb") as file:  # noqa: PTH123 (loads less)
         data = file.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
         yield PartFault(TOO_LARGE)
@@ -60,6 +57,8 @@ def read_cassette(path: str, item: str) -> Parts:
 def _items(data: bytes) -> Iterator[object]:
     """Yield the recordings."""
     if not _JSON.match(data):
+        from viewer.sources.containers.yaml_items import read_items  # JSON does not need YAML
+
         yield from read_items(data, _LISTS)
         return
     value = json.loads(data)
@@ -78,6 +77,8 @@ def _event(data: object) -> Parts:
 
 def _entry(recorded: object, faults: list[PartFault]) -> bytes:
     """Return a recording as an entry of a HAR file, and add the parts that cannot be read to `faults`."""
+    from viewer.sources.containers.cassette_bodies import Unread, read_body  # most files are no cassettes
+
     item: dict[str, Any] = recorded if isinstance(recorded, dict) else {}
     asked, answered = (item.get(name) for name in ("request", "response"))
     if "scope" in item:  # nock: request and response are members of one object

@@ -84,7 +84,9 @@ def _is_chat_log(place: Place) -> bool:
 
 
 def _is_cassette(place: Place) -> bool:
-    may_be = b"interactions" in place.first or b'"scope"' in place.first[:64] or place.first.lstrip().startswith(b"-")
+    first = place.first
+    is_list = first.lstrip().startswith(b"-") and (b"request" in first or b"response" in first)
+    may_be = b"interactions" in first or b'"scope"' in first[:64] or is_list
     return may_be and _fits("cassette", "is_cassette")(place)
 
 

@@ -269,11 +269,31 @@ def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
     """Return a pattern for these spellings. It starts with a set of bytes, which the engine finds quickly.
 
     `others` are patterns for what comes after the first byte."""
+    rests = _by_first(spellings)
+    return _any_of(rests, [*others, *_branches(rests)])
+
+
+def token_or_mark(spellings: Iterable[bytes], *others: bytes) -> bytes:
+    """Return a pattern for these spellings or a mark, like `any_of`. `others` are patterns for what comes after a `<`;
+    they match only where nothing else does."""
+    rests, marks = _by_first(spellings), _by_first(_SPELLINGS)
+    after = (b"(?<=<)" + other for other in others)
+    return _any_of([*rests, *marks], [*_branches(rests), _THINK_MARK, _FOLD_MARK, *_branches(marks), *after])
+
+
+def _by_first(spellings: Iterable[bytes]) -> dict[bytes, set[bytes]]:
     rests: dict[bytes, set[bytes]] = {}
     for spelling in spellings:
         rests.setdefault(spelling[:1], set()).add(spelling[1:])
-    branches = [b"(?<=" + re.escape(first) + b")" + _tree(rest) for first, rest in rests.items()]
-    return b"[" + b"".join(map(re.escape, rests)) + b"](?:" + b"|".join([*others, *branches]) + b")"
+    return rests
+
+
+def _branches(rests: dict[bytes, set[bytes]]) -> list[bytes]:
+    return [b"(?<=" + re.escape(first) + b")" + _tree(rest) for first, rest in rests.items()]
+
+
+def _any_of(firsts: Iterable[bytes], branches: Iterable[bytes]) -> bytes:
+    return b"[" + b"".join(map(re.escape, dict.fromkeys(firsts))) + b"](?:" + b"|".join(branches) + b")"
 
 
 def _tree(endings: set[bytes]) -> bytes:

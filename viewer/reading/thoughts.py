@@ -26,6 +26,8 @@ from viewer.reading.template_marks import (
 
 _REST = rb"[^<>]{0,%d}+" % LONGEST_ATTRIBUTES
 _ESCAPED = rb"(?:&(?:amp;)?(?:lt|LT|#0{0,4}60|#[xX]0{0,4}3[cC]);|\\u003[cC])"
+_AFTER_ESCAPE = rb"(?:(?<=&)(?:amp;)?(?:lt|LT|#0{0,4}60|#[xX]0{0,4}3[cC]);|(?<=\\)u003[cC])"
+"""The same after its first byte."""
 _ESCAPED_END = rb"(?:&(?:amp;)?(?:gt|GT|#0{0,4}62|#[xX]0{0,4}3[eE]);|\\u003[eE])"
 _ESCAPED_REST = rb"(?:[^<>&\\]|(?=&(?:quot|apos|amp|#39|#34|#[xX]27);)&|(?=\\[\"'nt])\\){0,%d}" % LONGEST_ATTRIBUTES
 _NAMES = "think(?:ing)?|thoughts?|reasoning|scratchpad|cot|inner[_ ]monologue|chain[_ ]of[_ ]thought"
@@ -33,36 +35,60 @@ _LABELS = (
     "analysis|reflection|plan|planning|critique|critic|judge|verifier|evaluator|draft|monologue|internal|deliberation"
 )
 _LINK = rb"(?:\([^\s()]{1,300}\)|\[[^\[\]\r\n]{0,80}\]|:[ \t]{0,8}(?:<|https?:|[./#]))"
-_MARK = lazy_regex(
-    rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
-    rb"|<(?P<tag>%(tags)s)(?:>|\s%(rest)s(?:(?<!/)>|(?!>)))"
-    rb"|</(?P<closing>%(tags)s)(?:\s%(rest)s)?(?<!/)>"
-    rb"|<(?=[ ]|/[ ]) ?(?P<gap>/?) ?(?P<spaced>%(tags)s)\s?(?<!/)>"
-    rb"|%(escaped)s(?P<slash>/?)(?P<spelled>%(tags)s)(?:\s%(escaped_rest)s+)?%(escaped_end)s"
-    rb"|%(escaped)s(?P<folded>(?i:details))(?=\s%(escaped_rest)s?(?i:type\s{0,8}=|think|thought|reason))"
-    rb"|\[(?P<stroke>/?)(?P<bracket>(?i:THINK(?:ING)?))\]"
-    rb"|\[(?P<line>/)?(?P<word>%(words)s)\](?(line)|(?!%(link)s))"
-    rb"|%(wide)s(?P<bar>(?:/|%(bars)s)?) ?(?P<wide>%(tags)s) ?%(wide_ends)s"
-    rb"|(?m:^)[ \t]{0,8}:{3,}[ \t]{0,4}\{?\.?(?P<fence>(?i:%(names)s))\b"
-    rb"|(?m:^)[ \t]{0,8}(?P<fenced>:{3,})(?=[ \t]*(?:[\r\n]|\Z))"
-    % {
-        b"kinds": "|".join(THOUGHT_KINDS).encode(),
-        b"tags": THINK_TAG,
-        b"rest": _REST,
-        b"escaped": _ESCAPED,
-        b"escaped_end": _ESCAPED_END,
-        b"escaped_rest": _ESCAPED_REST,
-        b"names": f"(?i:{_NAMES})".encode(),
-        b"words": f"(?i:{_NAMES}|{_LABELS})".encode(),
-        b"link": _LINK,
-        b"wide": b"(?:%s)" % "|".join(WIDE_OPENS).encode(),
-        b"wide_ends": b"(?:%s)" % "|".join(WIDE_ENDS).encode(),
-        b"bars": "／".encode(),
-    }
+_TAG = b"(?=[%s])%s" % (
+    b"".join(
+        re.escape(byte)
+        for byte in sorted({tag.encode()[:1] for tag in THINK_TAGS} | {tag.upper().encode()[:1] for tag in THINK_TAGS})
+    ),
+    THINK_TAG,
 )
+"""A pattern for the name of a tag. It looks at the first byte before it tries every name."""
+_FENCE_MARK = (
+    rb"|(?m:^)[ \t]{0,8}:{3,}[ \t]{0,4}\{?\.?(?P<fence>(?i:%b))\b"
+    rb"|(?m:^)[ \t]{0,8}(?P<fenced>:{3,})(?=[ \t]*(?:[\r\n]|\Z))"
+) % _NAMES.encode()
+
+
+def _mark(fences: bytes = b"") -> bytes:
+    """Return a pattern for a mark. Without fences, it starts with a set of bytes, which the engine finds quickly."""
+    return (
+        rb"[<&\\\[%(wide_firsts)s](?:"
+        rb"(?<=<)(?:\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
+        rb"|(?P<tag>%(tags)s)(?:>|\s%(rest)s(?:(?<!/)>|(?!>)))"
+        rb"|/(?P<closing>%(tags)s)(?:\s%(rest)s)?(?<!/)>"
+        rb"|(?=[ ]|/[ ]) ?(?P<gap>/?) ?(?P<spaced>%(tags)s)\s?(?<!/)>)"
+        rb"|%(escaped)s(?P<slash>/?)(?P<spelled>%(tags)s)(?:\s%(escaped_rest)s+)?%(escaped_end)s"
+        rb"|%(escaped)s(?P<folded>(?i:details))(?=\s%(escaped_rest)s?(?i:type\s{0,8}=|think|thought|reason))"
+        rb"|(?<=\[)(?:(?P<stroke>/?)(?P<bracket>(?i:THINK(?:ING)?))\]"
+        rb"|(?P<line>/)?(?P<word>%(words)s)\](?(line)|(?!%(link)s)))"
+        rb"|%(wide)s(?P<bar>(?:/|%(bars)s)?) ?(?P<wide>%(tags)s) ?%(wide_ends)s"
+        rb"%(no_fences)s)%(fences)s"
+        % {
+            b"kinds": "|".join(THOUGHT_KINDS).encode(),
+            b"tags": _TAG,
+            b"rest": _REST,
+            b"escaped": _AFTER_ESCAPE,
+            b"escaped_end": _ESCAPED_END,
+            b"escaped_rest": _ESCAPED_REST,
+            b"words": f"(?i:{_NAMES}|{_LABELS})".encode(),
+            b"link": _LINK,
+            b"wide_firsts": b"".join(re.escape(first) for first in sorted({sign.encode()[:1] for sign in WIDE_OPENS})),
+            b"wide": b"(?:%s)"
+            % b"|".join(b"(?<=%s)%s" % (sign.encode()[:1], sign.encode()[1:]) for sign in WIDE_OPENS),
+            b"wide_ends": b"(?:%s)" % "|".join(WIDE_ENDS).encode(),
+            b"bars": "／".encode(),
+            b"no_fences": b"" if fences else rb"|(?!)(?P<fence>)(?P<fenced>)",
+            b"fences": fences,
+        }
+    )
+
+
+_MARK = lazy_regex(lambda: _mark(_FENCE_MARK))
 """A pattern for a mark. An opening tag needs no end: text after odd or very long attributes may also be a thought.
 Programs that escape all text for HTML spell tags with entities. A folded element with such a tag hides the rest of the
 text, because nothing shows where it ends. Words in brackets that are links are text."""
+_TAG_MARK = lazy_regex(_mark)
+"""The same pattern for text without colons that may be a fence."""
 _AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
 """Text after a tag that, inside a line, only represents a value or is only mentioned, as in `-m <reason>] <name>`. No
 thought begins with such a tag."""
@@ -165,7 +191,7 @@ def _read(body: Body) -> _Reading:
 
 def _marks(body: Body) -> Iterator[_Mark]:
     before = 0
-    for found in _MARK.finditer(body.data):
+    for found in (_MARK if _FENCE in body.data else _TAG_MARK).finditer(body.data):
         start, end = found.span()
         if not body.is_live(start, end):
             continue

@@ -148,6 +148,25 @@ def test_the_frame_of_an_unknown_speaker_is_hidden_however_it_arrives() -> None:
         assert MarkTokens({b"<|user|>": "start"}, b"<\\|x").held_back(window) == held, text
 
 
+def test_the_same_tokens_are_found_however_many_were_searched_before() -> None:
+    spelled = dict.fromkeys((b"<s>", b"<|user|>", b"<|think|>x", b"[INST]"), "start")
+    for text, name, found in (
+        ("a < b [c] f`", None, None),
+        ("if a<|b:<|user|>", "start", "<|user|>"),
+        ("a<|think|>x", "start", "<|think|>x"),
+        ("a<|think|>y", "template", "<|think|>"),
+        ("a[INST]<think>", "start", "[INST]"),
+        ("<THINK >[INST]", "template", "<THINK"),
+        ("<|image|><|critic|><s>", "unknown", "<|critic|>"),
+    ):
+        window = Window()
+        window.append(text.encode())
+        tokens = MarkTokens(spelled, rb"<\|(?!image)[a-z]{1,9}\|>")
+        (token,) = {tokens.search(window, 0) for _ in range(300)}
+        assert (token and token.name) == name, text
+        assert not token or window.text(token.start, token.end).decode() == found
+
+
 def test_a_block_that_a_hidden_frame_leaves_open_hides_what_follows_and_is_reported() -> None:
     frames = {
         "glm": ("<|user|>q", "<|assistant|>", ("<|system|>", "<|observation|>", "<|critic|>"), "<|endoftext|>"),

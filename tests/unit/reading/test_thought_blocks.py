@@ -173,6 +173,31 @@ def test_each_tag_hides_in_every_bracket(tag: str) -> None:
         assert shown(written % (tag, tag)) == "b", written
 
 
+def test_colons_elsewhere_change_no_mark() -> None:
+    for tag in ("think", "THOUGHTS", "plan", "inner_monologue", "思考"):
+        for opening, closing in (
+            ("<", ">"),
+            ("< ", ">"),
+            ("&lt;", "&gt;"),
+            ("\\u003c", "\\u003e"),
+            ("[", "]"),
+            ("＜", "＞"),
+            ("◁", "▷"),
+        ):
+            ends = f"{opening}/{tag}{closing}"
+            for text in (
+                f"{opening}{tag}{closing}b{ends}c",
+                f"b{ends}c",
+                f"a {opening}{tag}{closing} b",
+                f"{opening}0 {tag}",
+            ):
+                body, other = body_of(text), body_of(f"{text} x:::y")
+                assert quoted_tags(body) == quoted_tags(other), text
+                assert [start for start, _ in thought_blocks(body)] == [start for start, _ in thought_blocks(other)], (
+                    text
+                )
+
+
 @pytest.mark.parametrize(
     ("written", "blocks", "tags"),
     [

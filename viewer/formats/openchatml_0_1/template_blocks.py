@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -64,7 +64,7 @@ class TemplateBlocks:
         """True if the current line has text."""
         self._is_quoted = False
         """True if the current line begins with `>`."""
-        self._quoted: Counter[str] = Counter()
+        self._quoted: defaultdict[str, int] = defaultdict(int)
         self._first_said = 0
         """The index of the first part after the last thought."""
         self._seen: set[MarkKind] = set()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from viewer.cache import lazy_regex
 from viewer.reading.cursor import Token, TokenSet, Window
-from viewer.reading.template_marks import LONGEST_FOLD, MARK, begun
+from viewer.reading.template_marks import LONGEST_FOLD, MARK, begun, token_or_mark
 
 TEMPLATE = "template"
 """The token name for a mark of a chat template."""
@@ -24,16 +24,15 @@ class MarkTokens(TokenSet):
     """The tokens of a frame, and the marks of chat templates."""
 
     def __init__(self, spelled: Mapping[bytes, str], unknown: bytes = b"") -> None:
-        """`unknown` is a pattern for the marks of unknown speakers, if the template needs one."""
+        """`unknown` is a pattern for the marks of unknown speakers, if the template needs one. They start with `<`."""
         self._spelled = dict(spelled)
         super().__init__(self._spelled)
         self._left = _FEW
         """The number of further searches that look for tokens and marks separately. If there are few searches and no
         marks, no pattern for marks is compiled."""
-        longest_first = sorted(self._spelled, key=len, reverse=True)
         self._unknown = lazy_regex(unknown) if unknown else None
-        others = [b"(?P<unknown>%b)" % unknown] if unknown else []
-        self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern, *others]))
+        others = [b"(?P<unknown>%b)" % unknown.removeprefix(b"<")] if unknown else []
+        self._all = lazy_regex(lambda: token_or_mark(self._spelled, *others))
         self._unfinished = re.compile(rb"<(?:\xef\xbd?|(?:\||\xef\xbd\x9c)[^<>\n]*)?\Z") if unknown else None
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:

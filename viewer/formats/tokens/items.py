@@ -9,11 +9,13 @@ from enum import Enum
 from msgspec import Struct
 
 from viewer.formats.tokens.vocabulary import LAST_ID
+from viewer.model.messages import Span
 
 LONGEST_KEPT = 16
 """The number of bytes of an item that are kept. A longer item is not a token ID."""
 
-_REGULAR = re.compile(rb"[ \t\r\n,]*([0-9]{1,16})(?=[ \t\r\n,\[\]])")
+_REGULAR = re.compile(rb"(?:[ \t\r\n,]*[0-9]{1,16}(?=[ \t\r\n,\[\]])){1,4096}+")
+_DIGITS = re.compile(rb"[0-9]+")
 _SEPARATORS = re.compile(rb"[ \t\r\n,]*")
 _WORD = re.compile(rb"[^ \t\r\n,\[\]\"]*")
 _QUOTED = re.compile(rb"[^\"\\\n]*")
@@ -34,6 +36,28 @@ class Item(Struct, frozen=True, gc=False):
         return self.number is not None and self.number <= LAST_ID
 
 
+class Integers(Struct, frozen=True, gc=False):
+    """Consecutive integers. Their text is read only when it is needed."""
+
+    text: bytes
+    offset: int
+    """The offset of the text in the input."""
+
+    @property
+    def numbers(self) -> list[int]:
+        return [*map(int, _DIGITS.findall(self.text))]
+
+    @property
+    def spans(self) -> list[Span]:
+        """The offsets of the integers in the text."""
+        return [found.span() for found in _DIGITS.finditer(self.text)]
+
+    def items(self) -> Iterator[Item]:
+        """Yield the integers one by one."""
+        for number, (start, end) in zip(self.numbers, self.spans, strict=True):
+            yield Item(self.offset + start, self.offset + end, number)
+
+
 class _State(Enum):
     BETWEEN = "between"
     WORD = "word"
@@ -51,7 +75,7 @@ class ItemReader:
         self._start = base
         self._kept = b""
 
-    def feed(self, data: bytes) -> Iterator[Item]:
+    def feed(self, data: bytes) -> Iterator[Item | Integers]:
         """Yield the items that these bytes complete."""
         at = 0
         while at < len(data):
@@ -60,8 +84,8 @@ class ItemReader:
                 if not self._in_item():
                     yield self._finished(self._offset + at)
             elif match := _REGULAR.match(data, at):
+                yield Integers(match[0], self._offset + at)
                 at = match.end()
-                yield Item(self._offset + match.start(1), self._offset + at, int(match[1]))
             else:
                 at = _after(_SEPARATORS, data, at)
                 if data[at : at + 1] in (b"[", b"]"):
@@ -119,7 +143,7 @@ def _after(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
     return match.end() if match else at
 
 
-def items_of(data: bytes) -> Iterator[Item]:
+def items_of(data: bytes) -> Iterator[Item | Integers]:
     """Yield all items of these bytes."""
     reader = ItemReader()
     yield from reader.feed(data)

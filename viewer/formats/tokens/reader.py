@@ -5,13 +5,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 
 from msgspec.structs import replace
 
 from viewer.cache import bounded_cache
 from viewer.formats.text.harmony import HARMONY
-from viewer.formats.tokens.items import Item, ItemReader, items_of
-from viewer.formats.tokens.vocabulary import CONTROL, Vocabulary, load_vocabulary, text_of_id
+from viewer.formats.tokens.items import Integers, Item, ItemReader, items_of
+from viewer.formats.tokens.vocabulary import CONTROL, LAST_ID, Vocabulary, load_vocabulary, text_of_id
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.model.messages import Coding, Header, Message, Piece, Span
 from viewer.reading.format import Channels, FormatTraits, Reader, ReadOptions
@@ -32,20 +33,30 @@ _BACK = str.maketrans({stand_in: mark for mark, stand_in in _STAND_INS.items()})
 def body_of_ids(data: bytes, vocabulary: Vocabulary | None = None) -> str:
     """Return the text of a body that is a list of token IDs. By default, decode it with the installed vocabulary."""
     known = vocabulary or load_vocabulary()
-    return b"".join(_spelled(item, known) for item in items_of(data) if not item.bracket).decode("utf-8", "replace")
+    texts: list[bytes] = []
+    for item in items_of(data):
+        if isinstance(item, Integers):
+            texts += [_spelled(number, known) for number in item.numbers]
+        elif not item.bracket:
+            texts.append(_spelled_item(item, known))
+    return b"".join(texts).decode("utf-8", "replace")
 
 
-def _spelled(item: Item, vocabulary: Vocabulary | None) -> bytes:
-    if item.number is None:
-        return UNREADABLE
-    return CONTROL.get(item.number) or text_of_id(item.number, vocabulary)
+@bounded_cache(8192)
+def _spelled(number: int, vocabulary: Vocabulary | None) -> bytes:
+    return CONTROL.get(number) or text_of_id(number, vocabulary)
 
 
-def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
+def _spelled_item(item: Item, vocabulary: Vocabulary | None) -> bytes:
+    return UNREADABLE if item.number is None else _spelled(item.number, vocabulary)
+
+
+@bounded_cache(8192)
+def _spelled_for_reader(number: int, vocabulary: Vocabulary | None) -> bytes:
     """Return the text of an ID with `<` and `{` replaced so that only control token IDs form control tokens."""
-    text = _spelled(item, vocabulary)
-    if item.number in CONTROL:
-        return text
+    if number in CONTROL:
+        return CONTROL[number]
+    text = text_of_id(number, vocabulary)
     for mark, stand_in in _STAND_IN_BYTES:
         text = text.replace(mark, stand_in)
     return text
@@ -67,6 +78,14 @@ class IdOffsets:
         self._starts.append(item.start)
         self._ends.append(item.end)
         self.end += length
+
+    def extend(self, ids: Integers, texts: Iterable[bytes]) -> None:
+        """Add the next IDs with their decoded texts."""
+        spans, offset = ids.spans, ids.offset
+        *places, self.end = accumulate(map(len, texts), initial=self.end)
+        self._texts.extend(places)
+        self._starts.extend([offset + start for start, _ in spans])
+        self._ends.extend([offset + end for _, end in spans])
 
     def start(self, at: int) -> int:
         """Return where the ID for this byte starts."""
@@ -114,23 +133,38 @@ class TokenIdReader:
         self._read(self._items.close())
         self._end_list()
 
-    def _read(self, items: Iterable[Item]) -> None:
+    def _read(self, items: Iterable[Item | Integers]) -> None:
         spelled = bytearray()
         for item in items:
-            if item.bracket:
-                self._pass_on(spelled)
-                self._end_list()
+            if isinstance(item, Item):
+                self._add(item, spelled)
+                continue
+            numbers = item.numbers
+            if max(numbers) > LAST_ID:
+                for each in item.items():
+                    self._add(each, spelled)
                 continue
             if self._inner is None:
-                self._begin_list(item.start)
-            if not item.is_id:
-                self._pass_on(spelled)
-                self.record.start_if_none(item.start)
-                self.record.report(E_PARSE_HEADER, "not-a-message", item.start, item.end)
-            text = _spelled_for_reader(item, self._vocabulary)
-            self._places.add(item, len(text))
-            spelled += text
+                self._begin_list(item.offset + item.spans[0][0])
+            texts = [_spelled_for_reader(number, self._vocabulary) for number in numbers]
+            self._places.extend(item, texts)
+            spelled += b"".join(texts)
         self._pass_on(spelled)
+
+    def _add(self, item: Item, spelled: bytearray) -> None:
+        if item.bracket:
+            self._pass_on(spelled)
+            self._end_list()
+            return
+        if self._inner is None:
+            self._begin_list(item.start)
+        if not item.is_id:
+            self._pass_on(spelled)
+            self.record.start_if_none(item.start)
+            self.record.report(E_PARSE_HEADER, "not-a-message", item.start, item.end)
+        text = UNREADABLE if item.number is None else _spelled_for_reader(item.number, self._vocabulary)
+        self._places.add(item, len(text))
+        spelled += text
 
     def _begin_list(self, at: int) -> None:
         self._lists += 1

@@ -591,7 +591,8 @@ def test_many_random_messages_read_the_same_as_columns(part: int, monkeypatch: p
 
 
 def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    for module in (lines, arrays):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 0)
     sizes: list[int] = []
     count = recorder.Recorder.count_batch
 
@@ -603,6 +604,16 @@ def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> 
     one = [{"role": "user", "content": 'Say "x"\n'}, {"role": "assistant", "content": "<b>x</b>"}]
     read_batched(b"".join(json.dumps({"messages": one}).encode() + b"\n" for _ in range(100)), "json")
     assert max(sizes) >= 196
+    cut = [*one, {"role": "assistant", "content": "Yes.<|endoftext|><|start|>user"}]  # hidden from the first token on
+    rows = [*one, *(message for at in range(50) for message in (one if at % 8 else cut))]
+    forms = [b"[%s]" % b",\n".join(json.dumps(message).encode() for message in rows)]
+    forms += [b"".join(json.dumps({"messages": each}).encode() + b"\n" for each in (one, *([one] * 7 + [cut]) * 8))]
+    for text in forms:
+        for way in BOTH_WAYS:
+            sizes.clear()
+            with using(way):
+                read_batched(text, "json")
+            assert max(sizes) >= 100
 
 
 @pytest.mark.slow

@@ -283,6 +283,8 @@ class KnownShapes:
         """The shapes, newest first."""
         self._last: Shape | None = None
         """The shape of the last message."""
+        self.count = 0
+        """The number of shapes made so far."""
         self._trials = 0
         self._programs: ShapePrograms | None = None
         """The programs of the shapes, once they are needed."""
@@ -336,6 +338,7 @@ class KnownShapes:
             if self._last is not None:
                 self._last.next = shape
             self._last = shape
+            self.count += 1
             self._shapes.insert(0, shape)
             del self._shapes[MOST_SHAPES:]
             self._programs = None

@@ -23,7 +23,7 @@ from viewer.formats.json.known.shapes import (
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Piece
 from viewer.reading.header import full_tool_name
-from viewer.scan.records import HAS_ESCAPE, MAY_LEAD, Match
+from viewer.scan.records import HAS_ESCAPE, Match
 
 Matched = tuple[Shape, Match]
 
@@ -53,10 +53,12 @@ class ColumnAppender:
         self._next_named = 0
         """The index in `named` of the next message with names."""
         columns = found.columns
+        split = {number for number, said in self._said.items() if said.is_split}
+        first, texts = at + 1, columns.texts[0::3]
         self._doubtful = [
             row
-            for row, text in enumerate(columns.of_text)
-            if (signs[text] or columns.flags[text] & MAY_LEAD) and self._said[columns.numbers[row]].is_split
+            for row, (number, text) in enumerate(zip(columns.numbers, columns.of_text, strict=True))
+            if number in split and (signs[text] or data[first + texts[text]] in TURN_LEADS)
         ]
         """The messages whose text may be split at marks, or may begin a turn."""
         self._signed = bytes(map(signs.__getitem__, columns.of_text))

@@ -102,6 +102,10 @@ class ColumnAppender:
             self._alike_to = max(self._alike_to, end)
         return end
 
+    def is_alike(self, place: int) -> bool:
+        """True if each value of this object is known to have the same effect as in the example of its shape."""
+        return not self._guarded or place < self._alike_to
+
     def _first_divided(self, low: int, high: int) -> int:
         """Return the first message, in this range, whose text is split at template marks."""
         columns, data = self._columns, self._data

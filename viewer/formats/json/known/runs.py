@@ -16,7 +16,7 @@ from viewer.model.events import ClosedBatch
 from viewer.model.messages import Span
 from viewer.native import Native
 from viewer.reading.recorder import Recorder
-from viewer.scan.records import find_signs, items, literal
+from viewer.scan.records import Records, find_signs, items, literal
 from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.json_lines import LazyNode, decoded_object, known_object, read_regular
 from viewer.syntax.utf8 import is_utf8
@@ -162,8 +162,8 @@ class MessageRuns:
                 self._record.count_batch(batch)
                 if count == len(columns):
                     break
-                start, end = columns.item_starts[count], columns.item_ends[count]
-                if self._record.transcript != transcript or not _read_apart(data, start, end, base, slow):
+                is_same = self._record.transcript == transcript
+                if not is_same or not self._read_apart(appender, columns, count, data, base, slow):
                     break
                 count += 1
                 if self._shapes.count != shape_count:
@@ -216,7 +216,7 @@ class MessageRuns:
             begin(around[0][0], tools, facts)
             self._record.count_batch(batch)
             while first < end:
-                _read_apart(data, columns.item_starts[first], columns.item_ends[first], base, slow)
+                self._read_apart(appender, columns, first, data, base, slow)
                 first += 1
                 batch = self._record.batch()
                 appender.use(batch)
@@ -230,6 +230,26 @@ class MessageRuns:
             if self._shapes.count != shape_count:
                 return _Taken(taken + 1, len(columns), columns.ends[taken])
         return _Taken(len(columns), len(columns), columns.ends[-1])
+
+    def _read_apart(
+        self,
+        appender: ColumnAppender,
+        columns: Records,
+        place: int,
+        data: bytes | bytearray,
+        base: int,
+        slow: Slow,
+    ) -> bool:
+        """Read an object that could not be added as columns with `slow`. Return False if it is irregular."""
+        start, end = columns.item_starts[place], columns.item_ends[place]
+        item = bytes(memoryview(data)[start:end])
+        node = read_regular(item, base + start)
+        if node is None:
+            return False
+        if appender.is_alike(place):
+            self._shapes.refused = base + start
+        slow(node, Source(item, base + start))
+        return True
 
     def _match(self, data: bytes | bytearray, at: int, lead: bytes, tail: bytes) -> list[Matched]:
         """Return the messages that start at an index, as long as their bytes match known shapes."""
@@ -324,16 +344,6 @@ class MessageRuns:
             elif one.row.usage is UsagePlace.INSIDE:
                 count(known_object(b"null".join(bytes(data[start:end]) for start, end in one.around), 0, {}))
         return len(rows)
-
-
-def _read_apart(data: bytes | bytearray, start: int, end: int, base: int, slow: Slow) -> bool:
-    """Read the message between two indexes with `slow`. Return False if it is irregular."""
-    item = bytes(memoryview(data)[start:end])
-    node = read_regular(item, base + start)
-    if node is None:
-        return False
-    slow(node, Source(item, base + start))
-    return True
 
 
 def _is_regular(data: bytes | bytearray, start: int, end: int) -> bool:

@@ -15,14 +15,16 @@ from tests.support.cases import SLOW, each, targets_of
 from tests.support.native import BOTH_WAYS, using
 from tests.support.reading import read, read_batched
 from viewer.checks import closed_rows, prefilter_block
-from viewer.formats import hiding
+from viewer.formats import FORMATS, hiding
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
 from viewer.formats.json import messages
 from viewer.formats.json.known import column_appender, rows, runs, shapes, values
 from viewer.index.messages import MessageIndex
-from viewer.model.events import ClosedBatch
+from viewer.model.events import Closed, ClosedBatch
+from viewer.model.visibility import is_header_safe
 from viewer.reading import recorder
+from viewer.reading.parser import Parser
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
 from viewer.reading.thoughts import SIGNS
 from viewer.syntax.json_text import JsonKind
@@ -591,7 +593,8 @@ def test_many_random_messages_read_the_same_as_columns(part: int, monkeypatch: p
 
 
 def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    for module in (lines, arrays):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 0)
     sizes: list[int] = []
     count = recorder.Recorder.count_batch
 
@@ -603,6 +606,50 @@ def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> 
     one = [{"role": "user", "content": 'Say "x"\n'}, {"role": "assistant", "content": "<b>x</b>"}]
     read_batched(b"".join(json.dumps({"messages": one}).encode() + b"\n" for _ in range(100)), "json")
     assert max(sizes) >= 196
+    cut = [*one, {"role": "assistant", "content": "Yes.<|endoftext|><|start|>user"}]  # hidden from the first token on
+    rows = [*one, *(message for at in range(50) for message in (one if at % 8 else cut))]
+    forms = [b"[%s]" % b",\n".join(json.dumps(message).encode() for message in rows)]
+    forms += [b"".join(json.dumps({"messages": each}).encode() + b"\n" for each in (one, *([one] * 7 + [cut]) * 8))]
+    for text in forms:
+        for way in BOTH_WAYS:
+            sizes.clear()
+            with using(way):
+                read_batched(text, "json")
+            assert max(sizes) >= 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            '{"name": "f", "arguments": {}}',
+            '[{"name": "f", "arguments": {}}]',
+            '```json\n{"name": "f", "arguments": {}}\n```',
+        ),
+        *(
+            "Thought: x\nAction: f\nAction Input: {}",
+            "Action: f\nAction Input: {}",
+            "I need to x\nAction: f\nAction Input: {}",
+        ),
+        *(
+            "We need x\nAction: f\nAction Input: {}",
+            "To find x\nAction: f\nAction Input: {}",
+            "**Thought:** x\nAction: f",
+        ),
+    ],
+)
+def test_steps_of_agents_among_many_messages_are_never_shown(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (lines, arrays):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 0)
+    given = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}] * 20
+    given.insert(30, {"role": "assistant", "content": text})
+    for form in (json.dumps(given, separators=(",\n", ":")), "".join(json.dumps(one) + "\n" for one in given)):
+        for way in BOTH_WAYS:
+            with using(way):
+                parser = Parser(FORMATS["json"])
+                found = [*parser.feed(form.encode()), *parser.close()]
+            closed = [event.message for event in found if isinstance(event, Closed)]
+            assert len([each for each in closed if is_header_safe(each.header, each.ending)]) == 40, (way, form[:20])
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Coding, Ending, Header, Message, Piece, Stray, Transcript, Usage
+from viewer.model.messages import Coding, Ending, Header, Kind, Message, Piece, Span, Stray, Transcript, Usage
+from viewer.model.time_order import Placed
 
 
 class Started(Struct, frozen=True):
@@ -184,6 +185,48 @@ class ClosedBatch(Struct):
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def join(
+        self,
+        header: Header,
+        ending: Ending,
+        span: Span,
+        pieces: tuple[Piece, ...],
+        time_ms: int | None,
+        time_at: Placed | None,
+    ) -> bool:
+        """Add one message to the end. Return False if the columns cannot represent it."""
+        has_own_coding = any(piece.coding is Coding.ESCAPED for piece in pieces)
+        is_timed = time_ms is not None and time_at is not None and header.kind is not Kind.REPLAYED
+        if not pieces or has_own_coding or self.stops or not (is_timed or time_ms is None):
+            return False
+        row, whole = len(self), pieces[0] if len(pieces) == 1 else None
+        if header.call_id is not None:
+            self.id_rows.append(row)
+            self.ids.append(header.call_id)
+            header = header.with_call_id(None)
+        if time_ms is not None and time_at is not None:
+            self.time_rows.append(row)
+            self.times.append(time_ms)
+            self.time_starts.append(time_at.start)
+            self.time_ends.append(time_at.end)
+        if whole is None or whole.coding not in CODINGS:
+            self.pieces[row] = pieces
+            whole = Piece(*span, Coding.PLAIN)
+        code = None if header.extra else self.numbers.get(("joined", header, ending))
+        if code is None:
+            code = len(self.headers)
+            self.headers.append((header, ending))
+            if not header.extra:  # attributes that compare equal may still have different types
+                self.numbers["joined", header, ending] = code
+        self.codes.append(code)
+        self.starts.append(span[0])
+        self.ends.append(span[1])
+        self.body_starts.append(whole.start)
+        self.body_ends.append(whole.end)
+        self.escaped.append(CODINGS.index(whole.coding))
+        self.signed.append(True)
+        return True
 
     def one_by_one(self) -> Iterator[Started | AgentStarted | Opened | Grew | Closed | Found | Used]:
         """Yield the events of the batch one by one."""

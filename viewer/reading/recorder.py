@@ -46,6 +46,8 @@ class Recorder:
         self._events: list[Event] = []
         self._open: dict[int, Message] = {}
         self._times = TimeOrder()
+        self._joined = 0
+        """The number of the last message that `add_complete` added to a batch."""
 
     def drain(self) -> list[Event]:
         """Return the queued events and empty the queue."""
@@ -176,9 +178,16 @@ class Recorder:
         *,
         time_ms: int | None = None,
         time_at: Placed | None = None,
+        joins: bool = False,
     ) -> int:
-        """Add a whole message that was never open, with a single event, and return its number."""
+        """Add a whole message that was never open, with a single event, and return its number. With `joins`, it becomes
+        part of the last event if that is a batch, so that one irregular message does not divide a batch."""
         self.start_if_none(span[0])
+        last = self._events[-1] if joins and self._events else None
+        if isinstance(last, ClosedBatch) and last.join(header, ending, span, tuple(pieces), time_ms, time_at):
+            self.count_batch(last)
+            self._joined = self.last_number
+            return self.last_number
         self.last_number += 1
         message = Message(self.last_number, self.transcript, header, ending, span, tuple(pieces), time_ms=time_ms)
         self._events.append(Closed(message))
@@ -245,7 +254,12 @@ class Recorder:
     ) -> None:
         """Report a diagnostic at these bytes. Equal adjacent diagnostics are merged later."""
         if reason is None or reason in rule.reasons:
-            self._events.append(Found(rule, reason, start, end, message, count))
+            found = Found(rule, reason, start, end, message, count)
+            last = self._events[-1] if message == self._joined and self._events else None
+            if isinstance(last, ClosedBatch) and message == self.last_number:
+                last.found.append((len(last) - 1, found))
+            else:
+                self._events.append(found)
             return
         raise KeyError(f"{rule.code} has no reason {reason}")
 

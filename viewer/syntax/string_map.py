@@ -107,6 +107,10 @@ def _size(stretch: bytes) -> int:
 def _meant_size(escape: bytes) -> int:
     if escape in _SHORT:
         return 1
+    if len(escape) > 2:
+        # half of a surrogate pair becomes U+FFFD
+        unit = int(escape[2:6], 16)
+        return 4 if len(escape) > 6 else 1 if unit < 0x80 else 2 if unit < 0x800 else 3
     return len(string_body(b'"' + escape + b'"').encode("utf-8", "replace"))
 
 

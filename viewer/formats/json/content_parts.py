@@ -53,6 +53,12 @@ def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: 
     return list(_Splitter(body, blocks).parts()) if blocks else []
 
 
+def is_split_at_marks(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> bool:
+    """True if the text has blocks at which `split_content` splits it."""
+    body = read_body(tuple(pieces), read)
+    return may_be_split(body.data) and bool(_blocks(body, role))
+
+
 def may_be_split(data: bytes) -> bool:
     """True if the text may have marks or steps of an agent, or may be a completion without its control tokens."""
     is_turn = data[:32].lstrip().startswith((b"analysis", b"commentary", b"assistant"))

@@ -22,7 +22,7 @@ from viewer.formats.json.fields import (
 )
 from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
 from viewer.formats.json.known.rows import Facts, Row
-from viewer.formats.json.known.runs import Count, MessageRuns
+from viewer.formats.json.known.runs import Count, MessageRuns, Slow
 from viewer.formats.json.known.shapes import KnownMessage, KnownShapes, Report
 from viewer.formats.json.parts import is_hidden_kind, read_content
 from viewer.formats.json.unread import first_text_member, with_inner_message, with_text_as_content
@@ -37,6 +37,7 @@ from viewer.rules.calls import W_CALL_MIXED, W_TOOL_NAME_MISSING
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_TYPE_UNKNOWN
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _CALL_NAMES = frozenset(
@@ -82,10 +83,12 @@ class MessageObjects:
         self._write((base + at, base + end), messages)
         return end
 
-    def add_run(self, data: bytes | bytearray, at: int, base: int, lead: bytes = b"", tail: bytes = b"") -> int:
-        """Add the messages of known shapes that start at an index, each between `lead` and `tail`, as columns. Return
-        the index after the last one."""
-        return self._runs.add(data, at, base, lead, tail, self._tools)
+    def add_run(
+        self, data: bytes | bytearray, at: int, base: int, slow: Slow, *, lead: bytes = b"", tail: bytes = b""
+    ) -> int:
+        """Add the messages of known shapes that start at an index, each between `lead` and `tail`, as columns. `slow`
+        reads those whose shape does not determine how they are read. Return the index after the last one."""
+        return self._runs.add(data, at, base, lead, tail, self._tools, slow)
 
     def add_rows(
         self,
@@ -95,6 +98,7 @@ class MessageObjects:
         rows: list[Row],
         begin: Callable[[int, Facts], None],
         count: Count,
+        slow: Slow,
         *,
         lead: bytes = b"",
         tail: bytes = b"",
@@ -102,19 +106,21 @@ class MessageObjects:
     ) -> int:
         """Add the transcripts that start at an index, each between `lead` and `tail`, as long as each matches one of
         these rows and all its messages have known shapes. If `most` is not 0, add at most that many. `begin` begins a
-        transcript at an offset, and `count` counts the tokens that the transcript reports. Return the index after the
-        last transcript."""
+        transcript at an offset, and `count` counts the tokens that the transcript reports. `slow` reads the messages
+        whose shape does not determine how they are read. Return the index after the last transcript."""
 
         def start(offset: int, tools: dict[str, str], facts: Facts) -> None:
             begin(offset, facts)
             self._tools = tools
 
-        return self._runs.add_rows(data, at, base, lead, tail, rows, start, count, most=most)
+        return self._runs.add_rows(data, at, base, lead, tail, rows, start, count, slow, most=most)
 
     def _write(self, span: Span, messages: list[KnownMessage]) -> None:
         for message in messages:
             header, ending, times = message.header, message.ending, (message.time_ms, message.time_at)
-            number = self._record.add_complete(header, ending, span, message.pieces, time_ms=times[0], time_at=times[1])
+            number = self._record.add_complete(
+                header, ending, span, message.pieces, time_ms=times[0], time_at=times[1], joins=True
+            )
             for problem in message.problems:
                 self._record.report(*problem, number)
 
@@ -149,17 +155,18 @@ class MessageObjects:
             self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports, said.time.at)
         last = len(parts) - 1
         for index, part in enumerate(parts):
-            number = self._add(node, said, part, is_open=not node.closed and index == last)
+            is_open = not node.closed and index == last
+            number = self._add(node, said, part, is_open=is_open, joins=type(outer) is LazyNode)
             for problem in [*said.problems, *extra_problems.get(index, [])]:
                 self._record.report(problem.rule, problem.reason, problem.start, problem.end, number)
         if not node.closed:
             self._truncated(node, said)
 
-    def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool) -> int:
+    def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool, joins: bool) -> int:
         ending = Ending.OPEN if is_open else part.ending
         span = node.start, node.end
         return self._record.add_complete(
-            part.header, ending, span, part.pieces, time_ms=said.time.ms, time_at=said.time.at
+            part.header, ending, span, part.pieces, time_ms=said.time.ms, time_at=said.time.at, joins=joins
         )
 
     def _truncated(self, node: JsonNode, said: ObjectHeader) -> None:

@@ -102,12 +102,14 @@ class MessageLists:
         messages. Return the index after them."""
         while True:
             first = at
-            at = self._objects.add_run(data, at, base, tail=b"\n")
+            at = self._objects.add_run(data, at, base, self._read_line_apart, tail=b"\n")
             end = self._objects.add_known(data, at, base, b"\n") + 1
             if end:
                 at = end
             elif self._rows:
-                at = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, tail=b"\n")
+                at = self._objects.add_rows(
+                    data, at, base, self._rows, self._begin, self._count, self._read_apart, tail=b"\n"
+                )
             if at == first:
                 return at
             self._is_empty = False
@@ -124,7 +126,7 @@ class MessageLists:
                 item = bytes(memoryview(data)[start:stop])
                 node = read_regular(item, base + start)
                 assert node is not None
-                self._item(Found(node, Use.ITEM), Source(item, base + start), _Notes(_whole(node)))
+                self._read_apart(node, Source(item, base + start))
         self._is_empty = False
         self._count(found.wrapper)
         return True
@@ -137,7 +139,9 @@ class MessageLists:
         Return the index after it, or -1 if it was not read."""
         end = self._objects.add_known(data, at, base)
         if end < 0 and self._rows:
-            after = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, most=1)
+            after = self._objects.add_rows(
+                data, at, base, self._rows, self._begin, self._count, self._read_apart, most=1
+            )
             end = after if after > at else -1
         self._is_empty = self._is_empty and end < 0
         return end
@@ -147,9 +151,11 @@ class MessageLists:
         the index after them."""
         while True:
             first = at
-            at = self._objects.add_run(data, at, base, lead)
+            at = self._objects.add_run(data, at, base, self.read_item, lead=lead)
             if self._rows:
-                at = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, lead=lead)
+                at = self._objects.add_rows(
+                    data, at, base, self._rows, self._begin, self._count, self._read_apart, lead=lead
+                )
             self._is_empty = self._is_empty and at == first
             if at == first or not self._rows:
                 return at
@@ -178,6 +184,13 @@ class MessageLists:
 
     def close(self, at: int) -> None:
         """Do nothing, because nothing is open at the end of the input."""
+
+    def _read_apart(self, node: JsonNode, source: Source) -> None:
+        """Read a regular message of the current transcript."""
+        self._item(Found(node, Use.ITEM), source, _Notes(_whole(node)))
+
+    def _read_line_apart(self, node: JsonNode, source: Source) -> None:
+        self._read_record(node, _whole(node), source)
 
     def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
         """Read an object on a line. Each wrapper becomes a separate transcript."""

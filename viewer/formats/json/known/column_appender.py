@@ -23,7 +23,7 @@ from viewer.formats.json.known.shapes import (
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Piece
 from viewer.reading.header import full_tool_name
-from viewer.scan.records import HAS_ESCAPE, MAY_LEAD, Match
+from viewer.scan.records import HAS_ESCAPE, Match
 
 Matched = tuple[Shape, Match]
 
@@ -53,20 +53,35 @@ class ColumnAppender:
         self._next_named = 0
         """The index in `named` of the next message with names."""
         columns = found.columns
+        split = {number for number, said in self._said.items() if said.is_split}
+        first, texts = at + 1, columns.texts[0::3]
         self._doubtful = [
             row
-            for row, text in enumerate(columns.of_text)
-            if (signs[text] or columns.flags[text] & MAY_LEAD) and self._said[columns.numbers[row]].is_split
+            for row, (number, text) in enumerate(zip(columns.numbers, columns.of_text, strict=True))
+            if number in split and (signs[text] or data[first + texts[text]] in TURN_LEADS)
         ]
         """The messages whose text may be split at marks, or may begin a turn."""
         self._signed = bytes(map(signs.__getitem__, columns.of_text))
+        self._alike_to = self._whole_to = 0
+        """The object and the message before which everything is known to be as in the examples, and not divided."""
+        self._divided = -1
+        """The last message whose text turned out to be divided; -1 if there is none yet."""
+        self._matched: list[Matched] | None = None
+
+    def use(self, batch: ClosedBatch) -> None:
+        """Add the next messages to this batch."""
+        if batch is not self._batch:
+            self._batch = batch
+            self._known.clear()
 
     def append(self, first: int, end: int, tools: dict[str, str]) -> int:
         """Add the messages of the objects from `first` up to, but not including, `end`. Return the number of objects
         before the first one whose shape does not determine its messages."""
         end = self._first_unlike(first, end)
         if not self._are_plain:
-            run = self._matches(first, end)
+            if self._matched is None:
+                self._matched = [(shape, self._match(place)) for place, shape in enumerate(self._shapes)]
+            run = self._matched[first:end]
             return append_one_by_one(self._batch, run, self._base, tools, self._marked) if run else 0
         counts = self._columns.item_message_counts
         low = counts[first - 1] if first else 0
@@ -79,21 +94,32 @@ class ColumnAppender:
     def _first_unlike(self, first: int, end: int) -> int:
         """Return the first object in which a value has a different effect than in the example of its shape."""
         if self._guarded:
-            for place in range(first, end):
+            for place in range(max(first, self._alike_to), end):
                 shape = self._shapes[place]
                 if shape.guards and not shape.is_like(self._match(place)):
+                    self._alike_to = place
                     return place
+            self._alike_to = max(self._alike_to, end)
         return end
+
+    def is_alike(self, place: int) -> bool:
+        """True if each value of this object is known to have the same effect as in the example of its shape."""
+        return not self._guarded or place < self._alike_to
 
     def _first_divided(self, low: int, high: int) -> int:
         """Return the first message, in this range, whose text is split at template marks."""
         columns, data = self._columns, self._data
-        for row in self._doubtful[bisect_left(self._doubtful, low) : bisect_left(self._doubtful, high)]:
+        if self._divided >= low:
+            return min(self._divided, high)
+        first = bisect_left(self._doubtful, max(low, self._whole_to))
+        for row in self._doubtful[first : bisect_left(self._doubtful, high)]:
             text = columns.of_text[row]
             start, end = (self._at + columns.texts[3 * text + side] for side in (0, 2))
             may_be = self._signs[text] or begins_turn(data, start)
             if may_be and _is_divided(data, start, end, self._said[columns.numbers[row]]):
+                self._divided = row
                 return row
+        self._whole_to = max(self._whole_to, high)
         return high
 
     def _add_headers(self, low: int, high: int, tools: dict[str, str]) -> int:
@@ -161,9 +187,6 @@ class ColumnAppender:
         """Return the indexes of the texts that may have marks."""
         texts = self._columns.texts
         return {self._at + texts[3 * text] for text, is_signed in enumerate(self._signs) if is_signed}
-
-    def _matches(self, first: int, end: int) -> list[Matched]:
-        return [(self._shapes[place], self._match(place)) for place in range(first, end)]
 
     def _match(self, place: int) -> Match:
         return self._columns.match(place, self._data)

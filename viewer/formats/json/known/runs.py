@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from viewer import native
+from viewer.formats.json.fields import Source
 from viewer.formats.json.known.column_appender import ColumnAppender, Matched, append_one_by_one
 from viewer.formats.json.known.rows import LONGEST_ROW, Facts, Row, UsagePlace
 from viewer.formats.json.known.shapes import KnownShapes
@@ -15,9 +16,9 @@ from viewer.model.events import ClosedBatch
 from viewer.model.messages import Span
 from viewer.native import Native
 from viewer.reading.recorder import Recorder
-from viewer.scan.records import find_signs, items, literal
+from viewer.scan.records import Records, find_signs, items, literal
 from viewer.scan.text_signs import places_with_signs
-from viewer.syntax.json_lines import LazyNode, decoded_object, known_object
+from viewer.syntax.json_lines import LazyNode, decoded_object, known_object, read_regular
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
@@ -30,6 +31,8 @@ Begin = Callable[[int, dict[str, str], Facts], None]
 """A function that begins a transcript at an offset, with the tools of its calls."""
 Count = Callable[[LazyNode], None]
 """A function that counts the tokens that an object reports, after its messages."""
+Slow = Callable[[LazyNode, Source], None]
+"""A function that reads one message of a known shape whose values require the slow path."""
 
 
 class MatchedRow(Struct, frozen=True):
@@ -63,16 +66,18 @@ class MessageRuns:
         self._shapes = shapes
         self._most = MOST_TOGETHER
 
-    def add(self, data: bytes | bytearray, at: int, base: int, lead: bytes, tail: bytes, tools: dict[str, str]) -> int:
+    def add(
+        self, data: bytes | bytearray, at: int, base: int, lead: bytes, tail: bytes, tools: dict[str, str], slow: Slow
+    ) -> int:
         """Add the messages that start at an index, each between `lead` and `tail`. Return the index after the last
-        one."""
+        one. `slow` reads those whose shape does not determine how they are read."""
         if not self._record.transcript:
             return at
         accelerator = native.load()
         while True:
             most = self._most
             if accelerator is not None:
-                taken = self._add_natively(accelerator, data, at, base, lead, tail, tools)
+                taken = self._add_natively(accelerator, data, at, base, lead, tail, tools, slow)
                 at = taken.end
                 if not self._goes_on(taken.count, taken.found, most, MOST_TOGETHER_NATIVE):
                     return at
@@ -94,18 +99,22 @@ class MessageRuns:
         rows: list[Row],
         begin: Begin,
         count: Count,
+        slow: Slow,
         *,
         most: int = 0,
     ) -> int:
         """Add the transcripts that start at an index, each between `lead` and `tail`, as long as they match one of
         these rows. If `most` is not 0, add at most that many. The row that matched last is moved to the front of the
-        rows. Return the index after the last transcript."""
+        rows. `slow` reads the messages whose shape does not determine how they are read. Return the index after the
+        last transcript."""
         accelerator = native.load()
         while True:
             limit = self._most
             together = most or -(-limit // ROWS_TOGETHER)
             if accelerator is not None:
-                taken = self._add_rows_natively(accelerator, data, at, base, lead, tail, rows, begin, count, together)
+                taken = self._add_rows_natively(
+                    accelerator, data, at, base, lead, tail, rows, begin, count, slow, together
+                )
                 at = taken.end
                 if most or not self._goes_on(taken.count, taken.found, together, MOST_TOGETHER_NATIVE):
                     return at
@@ -136,6 +145,7 @@ class MessageRuns:
         lead: bytes,
         tail: bytes,
         tools: dict[str, str],
+        slow: Slow,
     ) -> _Taken:
         """Do what one round of `add` does."""
         program = literal(lead) + items(None) + literal(tail)
@@ -145,9 +155,21 @@ class MessageRuns:
         columns, count = found.columns, 0
         signs = find_signs(accelerator, columns, data, at)
         if signs is not None:
-            batch = self._record.batch()
-            count = ColumnAppender(batch, found, data, at, base, signs).append(0, len(columns), tools)
-            self._record.count_batch(batch)
+            batch, transcript, shape_count = self._record.batch(), self._record.transcript, self._shapes.count
+            appender = ColumnAppender(batch, found, data, at, base, signs)
+            while True:
+                count += appender.append(count, len(columns), tools)
+                self._record.count_batch(batch)
+                if count == len(columns):
+                    break
+                is_same = self._record.transcript == transcript
+                if not is_same or not self._read_apart(appender, columns, count, data, base, slow):
+                    break
+                count += 1
+                if self._shapes.count != shape_count:
+                    break
+                batch = self._record.batch()
+                appender.use(batch)
         return _Taken(count, len(columns), columns.ends[count - 1] if count else at)
 
     def _add_rows_natively(
@@ -161,6 +183,7 @@ class MessageRuns:
         rows: list[Row],
         begin: Begin,
         count: Count,
+        slow: Slow,
         most: int,
     ) -> _Taken:
         """Do what one round of `add_rows` does."""
@@ -175,29 +198,58 @@ class MessageRuns:
             return _Taken(0, len(columns), at)
         batch = self._record.batch()
         appender = ColumnAppender(batch, found, data, at, base, signs)
-        first = 0
+        first, shape_count = 0, self._shapes.count
         for taken, (program, end) in enumerate(zip(columns.programs, columns.item_counts, strict=True)):
             row = tried[program - columns.first_record]
             if row is not rows[0]:
                 rows.remove(row)
                 rows.insert(0, row)
             tools: dict[str, str] = {}
+            around, own = row.places_of(columns.values[values_at : columns.value_counts[taken]])
             size = len(batch)
-            if appender.append(first, end, tools) < end - first:
+            first += appender.append(first, end, tools)
+            if first < end and not _is_regular(data, around[0][0] - base, around[-1][1] - base):
                 _cut(batch, size)
                 return _Taken(taken, len(columns), columns.ends[taken - 1] if taken else at)
-            first = end
-            around, own = row.places_of(columns.values[values_at : columns.value_counts[taken]])
             values_at = columns.value_counts[taken]
             facts = row.facts_of([bytes(data[low - base : high - base]) for low, high in own])
             begin(around[0][0], tools, facts)
             self._record.count_batch(batch)
+            while first < end:
+                self._read_apart(appender, columns, first, data, base, slow)
+                first += 1
+                batch = self._record.batch()
+                appender.use(batch)
+                first += appender.append(first, end, tools)
+                self._record.count_batch(batch)
             if row.usage is UsagePlace.HEADER:
                 count(decoded_object(facts.header))
             elif row.usage is UsagePlace.INSIDE:
                 parts = (bytes(data[low - base : high - base]) for low, high in around)
                 count(known_object(b"null".join(parts), 0, {}))
+            if self._shapes.count != shape_count:
+                return _Taken(taken + 1, len(columns), columns.ends[taken])
         return _Taken(len(columns), len(columns), columns.ends[-1])
+
+    def _read_apart(
+        self,
+        appender: ColumnAppender,
+        columns: Records,
+        place: int,
+        data: bytes | bytearray,
+        base: int,
+        slow: Slow,
+    ) -> bool:
+        """Read an object that could not be added as columns with `slow`. Return False if it is irregular."""
+        start, end = columns.item_starts[place], columns.item_ends[place]
+        item = bytes(memoryview(data)[start:end])
+        node = read_regular(item, base + start)
+        if node is None:
+            return False
+        if appender.is_alike(place):
+            self._shapes.refused = base + start
+        slow(node, Source(item, base + start))
+        return True
 
     def _match(self, data: bytes | bytearray, at: int, lead: bytes, tail: bytes) -> list[Matched]:
         """Return the messages that start at an index, as long as their bytes match known shapes."""
@@ -292,6 +344,11 @@ class MessageRuns:
             elif one.row.usage is UsagePlace.INSIDE:
                 count(known_object(b"null".join(bytes(data[start:end]) for start, end in one.around), 0, {}))
         return len(rows)
+
+
+def _is_regular(data: bytes | bytearray, start: int, end: int) -> bool:
+    """True if the object between two indexes is regular."""
+    return read_regular(bytes(memoryview(data)[start:end]), start) is not None
 
 
 def _cut(batch: ClosedBatch, size: int) -> None:

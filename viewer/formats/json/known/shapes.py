@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.formats.hiding import CONTENTS, DECIDING, HOLDERS, IN_HOLDERS, is_flagged
-from viewer.formats.json.content_parts import may_be_split, split_content
+from viewer.formats.json.content_parts import is_split_at_marks, may_be_split
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
 from viewer.formats.json.known.rows import LONGEST_ROW
 from viewer.formats.json.known.values import ID, NAME, NUMBER, PLAIN_LIST, TEXT, WORDS, nested_pattern, nested_program
@@ -283,6 +283,10 @@ class KnownShapes:
         """The shapes, newest first."""
         self._last: Shape | None = None
         """The shape of the last message."""
+        self.count = 0
+        """The number of shapes made so far."""
+        self.refused = -1
+        """The offset of the last message that is known to need the slow path; -1 if there is none."""
         self._trials = 0
         self._programs: ShapePrograms | None = None
         """The programs of the shapes, once they are needed."""
@@ -311,7 +315,7 @@ class KnownShapes:
     ) -> tuple[int, list[KnownMessage]] | None:
         """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools`
         contains the tools of the calls so far, by ID."""
-        known = self.match_next(data, at)
+        known = self.match_next(data, at) if base + at != self.refused else None
         if known is None:
             return None
         shape, found = known
@@ -336,6 +340,7 @@ class KnownShapes:
             if self._last is not None:
                 self._last.next = shape
             self._last = shape
+            self.count += 1
             self._shapes.insert(0, shape)
             del self._shapes[MOST_SHAPES:]
             self._programs = None
@@ -511,7 +516,7 @@ def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
     if not may_be_divided(raw):
         return False
     own = raw[1:-1] if piece.coding is Coding.PLAIN else raw
-    return bool(split_content([piece], lambda start, end: own[start - piece.start : end - piece.start], role))
+    return is_split_at_marks([piece], lambda start, end: own[start - piece.start : end - piece.start], role)
 
 
 def _holes(node: LazyNode) -> list[_Hole]:

@@ -14,7 +14,7 @@ from viewer.model.messages import Span
 LONGEST_KEPT = 16
 """The number of bytes of an item that are kept. A longer item is not a token ID."""
 
-_REGULAR = re.compile(rb"(?:[ \t\r\n,]*[0-9]{1,16}(?=[ \t\r\n,\[\]])){1,4096}+")
+_REGULAR = re.compile(rb"(?>[ \t\r\n,]*[0-9]{1,16}(?=[ \t\r\n,\[\]])){1,4096}+")
 _DIGITS = re.compile(rb"[0-9]+")
 _SEPARATORS = re.compile(rb"[ \t\r\n,]*")
 _WORD = re.compile(rb"[^ \t\r\n,\[\]\"]*")

@@ -1,4 +1,5 @@
-"""A screen over the transcript closes only once, however quickly it is clicked, and the transcript stays open."""
+"""A screen over the transcript opens and closes only once, however quickly it is clicked, and the transcript stays
+open."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from textual.pilot import Pilot
 
 from tests.support.leaks.acting import Act, perform
 from tests.support.running import drawn, running, settled, view
+from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.main.screen import MainScreen
 
 QUICKLY = [2, 3]
@@ -51,3 +53,27 @@ async def test_clicks_on_a_file_open_it_once(times: int, tmp_path: Path) -> None
     async with running(tmp_path) as pilot:
         await click(pilot, "Hi", times)
         assert isinstance(pilot.app.screen, MainScreen)
+
+
+async def test_clicks_in_the_footer_open_the_help_once() -> None:
+    async with running(size=(120, 40)) as pilot:
+        await click(pilot, "? Help", 4)
+        await settled(pilot)
+        assert [type(screen) for screen in pilot.app.screen_stack[1:]] == [MainScreen, HelpScreen]
+
+
+async def test_stacked_dialogs_are_drawn_over_each_other_in_any_order() -> None:
+    """Textual draws a dialog over any screen that has not been drawn yet, even over one above it."""
+    async with running() as pilot:
+        for _ in range(4):
+            await view(pilot).run_action("do('help')")
+        await settled(pilot)
+        first = drawn(pilot)
+        *_, lower, middle, _ = pilot.app.screen_stack
+        for drawn_anew in ([lower], [middle], [lower, middle]):
+            for screen in pilot.app.screen_stack:
+                screen._dirty_regions.add(screen.size.region)
+                screen._styles_cache.clear()
+            for screen in drawn_anew:
+                screen._layout_cache.clear()
+            assert drawn(pilot) == first

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 from rich.segment import Segment
 from textual import events
 from textual.message import Message
+from textual.screen import Screen
 
 from viewer.render.style import Line, Style
 from viewer.render.width import cells
@@ -23,6 +25,11 @@ class ActionChosen(Message):
         super().__init__()
         self.action = action
         """The ID of the action."""
+
+    async def run_on(self, screen: Screen[Any]) -> None:
+        """Run the action on a screen, unless an earlier click has opened another one over it."""
+        if screen.is_active:
+            await screen.run_action(f"do('{self.action}')")
 
 
 class Bar(NotSelectable, PlainLines):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from rich.console import RenderableType
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -11,6 +12,7 @@ from textual.screen import ModalScreen
 
 from viewer.render.style import Style, trusted
 from viewer.render.width import cells
+from viewer.tui.dialogs.background import screen_below
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
@@ -48,6 +50,9 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
         self.head = HeadLine(painter)
         self._frame = Vertical()
         self.set_class(self.printing.ascii, "-ascii")
+
+    def render(self) -> RenderableType:
+        return screen_below(self)
 
     def compose(self) -> ComposeResult:
         """Yield the box."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from msgspec import Struct
+from rich.console import RenderableType
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -13,6 +14,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.tui.dialogs.background import screen_below
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
@@ -70,6 +72,9 @@ class ThemeScreen(ModalScreen[ThemeChoice | None], DismissOnce[ThemeChoice | Non
         self._list = LineList(painter, id="theme-names")
         self._printing = printing or Style()
         self.set_class(self._printing.ascii, "-ascii")
+
+    def render(self) -> RenderableType:
+        return screen_below(self)
 
     def compose(self) -> ComposeResult:
         """Yield a frame with a list."""

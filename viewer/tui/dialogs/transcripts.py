@@ -176,7 +176,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
         event.stop()
-        await self.run_action(f"do('{event.action}')")
+        await event.run_on(self)
 
     def line_down(self) -> None:
         self._move(self._input.times)

@@ -293,7 +293,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._notify(sentence)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
-        await self.run_action(f"do('{event.action}')")
+        await event.run_on(self)
 
     def line_down(self) -> None:
         self._move(self._input.times)

@@ -297,4 +297,4 @@ class MainScreen(FrontScreen[None]):
         self.problems.show(event.number, event.diagnostic)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
-        await self.run_action(f"do('{event.action}')")
+        await event.run_on(self)

@@ -255,7 +255,7 @@ class MergedScreen(Screen[None]):
     async def on_action_chosen(self, event: ActionChosen) -> None:
         event.stop()
         if any(each.id == event.action for each in self.actions):
-            await self.run_action(f"do('{event.action}')")
+            await event.run_on(self)
 
     def _notify(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
         self._status.show_notice(sentence, kind)

@@ -33,7 +33,7 @@ class ThemeScreen(ModalScreen[ThemeChoice | None], DismissOnce[ThemeChoice | Non
     DEFAULT_CSS = """
     ThemeScreen { align: right middle; }
     ThemeScreen > Vertical {
-        width: 40; height: auto; max-height: 100%; margin: 0 1;
+        width: 40; max-width: 100%; height: auto; max-height: 100%; margin: 1;
         border: heavy $primary; border-title-color: $primary; border-subtitle-color: $secondary; background: $surface;
     }
     ThemeScreen LineList { height: auto; max-height: 100%; background: $surface; scrollbar-size-vertical: 1; }

@@ -252,7 +252,8 @@ class _TextWriter:
             return body
         if self._target.tokens.search(message.body):
             raise RefusedError(
-                f"message {message.number} has a control token in its body, which {self._target.title} cannot escape"
+                f"message {message.number} has a control token in its body, which {self._target.title} cannot escape; "
+                "--to openchatml-2.2 can"
             )
         return message.body
 

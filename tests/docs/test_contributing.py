@@ -153,7 +153,7 @@ class TestTheSteps:
 
     @pytest.mark.lab
     def test_the_tests_pass(self, project: Path) -> None:
-        """This includes the new key, sample, rule and row, and every test that a step runs."""
+        """This includes the new key, sample, rule, and row, and every test that a step runs."""
         done(project, "pytest", *TABLES.split())
         for line in (
             line for heading in HEADINGS for step in steps_of(PAGE, heading) for line in step.block.splitlines()

@@ -113,7 +113,7 @@ def test_among_many_emoji_only_a_body_with_hidden_characters_is_selected() -> No
 
 @each("seed", range(30), quick=10, test=4)
 def test_a_character_that_is_left_out_is_in_an_emoji(seed: int) -> None:
-    """Emoji that are cut, doubled or unfinished, among whole ones."""
+    """Emoji that are cut, doubled, or unfinished, among whole ones."""
     chance = random.Random(seed)
     parts = [
         char.encode() for char in "👩💻🏽🏿🏴❤☺1#*\u20e3\u200d\ufe0f\ufe0e\U000e0067\U000e007fx日©\u200b\U0001f1e6"

@@ -97,7 +97,7 @@ async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool =
 
 
 async def all_read(pilot: Pilot[int]) -> None:
-    """Wait until the whole file has been read, checked and drawn."""
+    """Wait until the whole file has been read, checked, and drawn."""
     while not view(pilot).session.document.is_complete:
         await asyncio.sleep(0.05)
     await asyncio.sleep(1)

@@ -31,7 +31,7 @@ def openchatml(said: Said) -> str:
 
 
 def harmony(said: Said) -> str:
-    """Return the conversation as Harmony, as the models write it: no line feeds between messages, no call ids."""
+    """Return the conversation as Harmony, as the models write it: no line feeds between messages, no call IDs."""
     if said.is_call:
         words = f"assistant<|channel|>commentary to=functions.{said.tool} <|constrain|>json"
         return f"<|start|>{words}<|message|>{said.body}<|call|>"

@@ -1,4 +1,4 @@
-"""`show -f` and `check -f` on files, pipes and folders: the output, and when it appears."""
+"""`show -f` and `check -f` on files, pipes, and folders: the output, and when it appears."""
 
 from __future__ import annotations
 

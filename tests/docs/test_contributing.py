@@ -15,6 +15,7 @@ import pytest
 from tests.docs.steps import do, steps_of
 from tests.support.big_inputs import big_input
 from tests.support.program import ROOT
+from tests.test_architecture import FLAT, LARGEST_FOLDER
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 HEADINGS = (
@@ -152,7 +153,7 @@ class TestTheSteps:
 
     @pytest.mark.lab
     def test_the_tests_pass(self, project: Path) -> None:
-        """This includes the new key, sample, rule and row, and every test that a step runs."""
+        """This includes the new key, sample, rule, and row, and every test that a step runs."""
         done(project, "pytest", *TABLES.split())
         for line in (
             line for heading in HEADINGS for step in steps_of(PAGE, heading) for line in step.block.splitlines()
@@ -184,6 +185,15 @@ def test_every_file_that_the_page_names_exists_or_is_written() -> None:
     written = {step.names[0] for heading in HEADINGS for step in steps_of(PAGE, heading) if "Write" in step.sentence}
     named = set(re.findall(r"(?:viewer|tests)/[\w./-]+\.(?:py|md|c)\b", PAGE))
     assert {name for name in named - written if not (ROOT / name).exists()} == set()
+
+
+def test_each_folder_has_room_for_the_module_that_a_step_writes() -> None:
+    """Otherwise `make check`, which the last step runs, would fail. Only `make lab` runs it in the copy."""
+    for heading in HEADINGS:
+        for step in steps_of(PAGE, heading):
+            if re.match("Write `viewer/.+[.]py`", step.sentence):
+                folder = (ROOT / step.names[0]).parent
+                assert folder in FLAT or len(list(folder.glob("*.py"))) < LARGEST_FOLDER, step.sentence
 
 
 def test_the_make_rules_of_the_release_exist() -> None:

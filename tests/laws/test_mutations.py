@@ -1,4 +1,4 @@
-"""The quick tables catch every mistake in safety code: each condition that is negated, dropped or forced is found."""
+"""The quick tables catch every mistake in safety code: each condition that is negated, dropped, or forced is found."""
 
 from __future__ import annotations
 

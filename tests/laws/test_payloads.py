@@ -43,7 +43,7 @@ def all_payloads() -> list[bytes]:
 
 
 def transcript(payloads: list[bytes]) -> bytes:
-    """Return each payload in bodies, names, ids, attributes, roles, channels, calls, replies, stray text, and YAML."""
+    """Return each payload in bodies, names, IDs, attributes, roles, channels, calls, replies, stray text, and YAML."""
     parts = [b"version: 2.2\n"]
     parts += [
         b'"%b": "%b"\n' % (payload[:40].replace(b'"', b""), payload.replace(b'"', b"")) for payload in payloads[:9]

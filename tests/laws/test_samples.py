@@ -66,7 +66,7 @@ Capture = pytest.CaptureFixture[bytes]
 
 @pytest.fixture(autouse=True)
 def without_vocabulary(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Show token ids as numbers, even if a vocabulary is installed."""
+    """Show token IDs as numbers, even if a vocabulary is installed."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     load_vocabulary.cache_clear()
     yield

@@ -236,7 +236,7 @@ MIXED = b'<|start|>assistant<|channel|>final<|message|>{"tool_calls": [{}]}<|end
 
 
 def calls_by_chance(chance: Random) -> bytes:
-    """Return calls and replies, some of which have repeated ids or none, come late, or are cancelled."""
+    """Return calls and replies, some of which repeat an ID, have none, arrive late, or are cancelled."""
     parts = [HEADER, *([DECLARED] if chance.random() < 0.5 else []), USER]
     usual = chance.random()
     for _ in range(chance.randrange(40)):
@@ -306,7 +306,7 @@ CALL_IDS = [
 @both_ways
 @pytest.mark.parametrize("format", TEXT)
 def test_a_header_is_read_for_each_call_id_even_after_one_of_the_same_words(format: str) -> None:
-    """The scanner parses such words once for all call ids. An empty or malformed value is not a call id."""
+    """The scanner parses such words once for all call IDs. An empty or malformed value is not a call ID."""
     for head in (b"user call_id=%s", b"assistant call_id=%s to=f<|channel|>final", b"tool call_id=%s name=f"):
         frames = [b"<|start|>" + head % each + b"<|message|>a<|end|>\n" for each in CALL_IDS]
         text = HEADER + b"".join([*frames, *reversed(frames)])

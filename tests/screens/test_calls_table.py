@@ -1,4 +1,4 @@
-"""Calls table: messages, tool, state, times, sizes and arguments. Inferred links are dotted, and the table can be
+"""Calls table: messages, tool, state, times, sizes, and arguments. Inferred links are dotted, and the table can be
 sorted."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""No environment variable makes the app write, draw, press or reveal anything."""
+"""No environment variable makes the app write, draw, press, or reveal anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspector: header, raw bytes, tokens, links and problems of one message."""
+"""Inspector: header, raw bytes, tokens, links, and problems of one message."""
 
 from __future__ import annotations
 

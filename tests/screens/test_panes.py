@@ -1,4 +1,4 @@
-"""Panes and focus: the keyboard reaches every pane, tab and row, and exactly one pane has the focus."""
+"""Panes and focus: the keyboard reaches every pane, tab, and row, and exactly one pane has the focus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings in the complete app: keys, panes, widths and colors apply, and the viewer always starts in the safe view."""
+"""Settings in the complete app: keys, panes, widths, and colors apply. The viewer always starts in the safe view."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ STARTS = [["samples/tour.ocml"], ["-d", "samples/tour.ocml"], ["-f", "samples/to
 """Arguments with which a first page appears before the app is loaded, and others without one."""
 READY = b"Quit"
 LONGEST_START, LONGEST_END = 1.8, 0.5
-"""How many seconds of the start and of the end a random moment may come from."""
+"""The lengths in seconds of the start and the end of a run. Signals arrive at random moments in them."""
 MOMENTS = 50
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def name_of(number: int) -> str:
 
 
 def at_a_random_moment(number: int, chance: random.Random) -> str:
-    """Send the signal while the program starts, runs or ends, and check the terminal. Return how it ended."""
+    """Send the signal while the program starts, runs, or ends, and check the terminal. Return how it ended."""
     terminal = Terminal(chance.choice(STARTS), (100, 24))
     keyboard = os.dup(terminal.master)
     before = termios.tcgetattr(keyboard)
@@ -60,7 +60,7 @@ def at_a_random_moment(number: int, chance: random.Random) -> str:
     if b"KeyboardInterrupt" in written and b"/viewer/" not in written:
         return "starting in Python"  # the interpreter itself was interrupted, before it ran any of our code
     assert code in ({128 + number, -number, 0} if quits else {128 + number, -number}), where
-    if code == -number:  # before the handler was there, or after it
+    if code == -number:  # before the handler was installed, or after it was removed
         assert quits or b"\x1b[?1049h" not in written, where
     assert code == -signal.SIGINT or b"Traceback" not in written, where  # Python's own handler, during an import
     assert_nothing_is_left(written)

@@ -1,4 +1,4 @@
-"""Timeline: bars of thoughts, calls and answers; the critical path; zoom. Nothing hidden in the safe view."""
+"""Timeline: bars of thoughts, calls, and answers; the critical path; zoom. Nothing hidden in the safe view."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def edited(run: list[Piece], rate: float, chance: Random) -> list[Piece]:
 
 
 def reworded(text: str, chance: Random) -> str:
-    """Return the text with a fifth to a half of its words replaced, dropped or added."""
+    """Return the text with a fifth to a half of its words replaced, dropped, or added."""
     share = chance.uniform(0.2, 0.5)
     words = re.split(r"(\w+)", text)
     other = re.findall(r"\w+", " ".join(chance.sample(sentences(), 4)))

@@ -358,7 +358,7 @@ def event_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def id_documents(draw: st.DrawFn) -> Document:
-    """Return token ids, in an array or one per line."""
+    """Return token IDs, in an array or one per line."""
     item = st.one_of(
         st.sampled_from(CONTROL_IDS).map(str), st.sampled_from(WORD_IDS).map(str), st.sampled_from(STRAY_IDS)
     )

@@ -88,7 +88,7 @@ def unchanged(module: str) -> Mutant:
 
 
 def mutants(module: str) -> list[Mutant]:
-    """Return mutants of a module: every condition negated, dropped and forced; every table row, and each side of every
+    """Return mutants of a module: every condition negated, dropped, and forced; every table row, and each side of every
     `|`, left out."""
     tree = _tree(module)
     slots = dict(_slots(tree))

@@ -99,7 +99,7 @@ def assert_defined(data: bytes) -> None:
 
 
 def assert_headers(data: bytes, table: np.ndarray[tuple[int], np.dtype]) -> None:
-    """Check that call ids match the pattern, and that headers have the same kind if and only if all other words are
+    """Check that call IDs match the pattern, and that headers have the same kind if and only if all other words are
     equal."""
     kinds: dict[object, int] = {}
     for row in table:

@@ -1,7 +1,7 @@
 """Run the tests in several processes that share one collection.
 
-Importing and collecting the tests takes 4 s, and 8 s in a fresh clone. Processes that are forked afterwards need
-neither. Each takes one file of tests after the other, so a fixture of a module is made once.
+Importing and collecting the tests takes 4 s, or 8 s in a fresh clone. Processes that are forked afterwards need not
+repeat either. Each process runs one test file at a time, so the fixtures of a module are created only once.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def without_rests(pilot: Pilot[int]) -> None:
 
 
 async def settled(pilot: Pilot[int]) -> None:
-    """Wait until everything is read, searched and drawn."""
+    """Wait until everything is read, searched, and drawn."""
     await _handled(pilot)
     end = time.monotonic() + LONGEST
     while _is_busy(pilot) and time.monotonic() < end:

@@ -190,7 +190,7 @@ def _is_known(match: re.Match[bytes]) -> bool:
 
 
 def _is_copy(osc: bytes) -> bool:
-    """True for a copy that was requested, if it has no control sequences."""
+    """True if an OSC sequence copies text to the clipboard, and the text has no unwanted characters."""
     if not osc.startswith(b"52;c;"):
         return False
     return not UNWANTED.search(base64.b64decode(osc[5:]).decode("utf-8"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from viewer.checks.closed_rows import ClosedRows
 from viewer.checks.context import Read
-from viewer.checks.missing import MissingArguments
+from viewer.checks.offending import MissingArguments
 from viewer.checks.queue import CheckQueue, Ended, Messages
 from viewer.index.agents import AgentStart
 from viewer.index.batch import MessageBatch

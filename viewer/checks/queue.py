@@ -19,7 +19,7 @@ from viewer.checks.check import Check, Predicate, Run, Scope
 from viewer.checks.closed_rows import ClosedRows, check_rows
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
-from viewer.checks.missing import Declaring
+from viewer.checks.offending import Declaring
 from viewer.checks.plain_calls import PlainKind, kind_code, plain_kind
 from viewer.checks.prefilter import (
     HeaderAnswers,

@@ -139,7 +139,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
 @click.command("check", short_help="Report problems.")
 @options.reading
 @options.reveal_option
-@options.where
+@options.where_problems
 @options.debug_option
 @options.printing
 @options.following

@@ -1,4 +1,4 @@
-"""Inputs of a command: open files and folders one by one, and continue past unreadable ones."""
+"""Inputs of a command: open files one by one, continue past unreadable ones, and set the exit code for them."""
 
 from __future__ import annotations
 

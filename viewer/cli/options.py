@@ -108,13 +108,18 @@ def _thread(context: click.Context, parameter: click.Parameter, value: str) -> i
 
 def where(command: Command) -> Command:
     """Add the option --where, which selects messages but reveals none."""
-    return click.option(
-        "--where",
-        metavar="FILTER",
-        callback=_filter,
-        shell_complete=completion.filters,
-        help="Only messages that match FILTER, such as 'role:user turn:3..5'.",
-    )(command)
+    return _where(command, "Only messages that match FILTER, such as 'role:user turn:3..5'.")
+
+
+def where_problems(command: Command) -> Command:
+    """Add the option --where, which selects problems but reveals none."""
+    return _where(command, "Only problems that match FILTER, such as 'code:E-TOOL* severity:error'.")
+
+
+def _where(command: Command, help: str) -> Command:
+    return click.option("--where", metavar="FILTER", callback=_filter, shell_complete=completion.filters, help=help)(
+        command
+    )
 
 
 def _filter(context: click.Context, parameter: click.Parameter, value: str | None) -> Filter | None:

@@ -1,4 +1,4 @@
-"""Count what one audience sees: messages, bytes and tokens by role and channel, and calls by tool. Reads few bodies."""
+"""Count what an audience sees: messages, bytes, and tokens by role and channel, and calls by tool. Reads few bodies."""
 
 from __future__ import annotations
 

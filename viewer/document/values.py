@@ -61,7 +61,7 @@ class ShownMessage(Struct, frozen=True):
     cancelled: bool
     extra: dict[str, str]
     message_kind: str = "said"
-    """The kind of the message: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
+    """The kind of the message, one of the values of `Kind`."""
     is_value: bool = False
     """True if the body is the source text of JSON values that are not strings."""
     has_stop_token: bool = False

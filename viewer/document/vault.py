@@ -8,8 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from viewer.checks.missing import FindMissing
-from viewer.checks.offending import offending_value
+from viewer.checks.offending import FindMissing, offending_value
 from viewer.document.rows import Rows
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.errors import FileRewrittenError, HiddenError, UnprovenError

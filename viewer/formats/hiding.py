@@ -1,4 +1,4 @@
-"""Flags that hide text in any format. Every reader of records applies all of them."""
+"""Flags that hide text in every format, built in or from a plug-in. Every reader of records applies all of them."""
 
 from __future__ import annotations
 

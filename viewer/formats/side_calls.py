@@ -1,4 +1,4 @@
-"""Recognize spans of traces whose names say that their model call makes no answer: titles, drafts, and judges."""
+"""Recognize spans of traces whose names say that their model call produces no answer: titles, drafts, and judges."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SIDE_WORDS = frozenset(
         *("guardrail", "guardrails", "moderation", "reranker"),
     }
 )
-"""Words in the names of calls that make no answer."""
+"""Words in the names of calls that produce no answer."""
 _SIDE_TASKS = frozenset(
     {
         *("router", "routing", "route", "classifier", "classification", "classify", "planner", "planning"),
@@ -60,7 +60,7 @@ _LONGEST_NAME = 80
 
 
 def is_side_call(span: JsonNode) -> bool:
-    """True if the names of a span say that its model call makes no answer for the user."""
+    """True if the names of a span say that its model call produces no answer for the user."""
     return any(map(_is_side_name, _names(span, 0)))
 
 

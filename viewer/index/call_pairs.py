@@ -22,7 +22,7 @@ class CallPairs:
         self.replies: list[int] = []
         self.tools: list[str] = []
         self.ids: list[str | None] = []
-        """Call, reply, tool and call ID of each pair. The reply is 0 until it arrives."""
+        """Call, reply, tool, and call ID of each pair. The reply is 0 until it arrives."""
         self.order: list[int] = []
         """The indices of the pairs, in the order of their replies."""
         self.are_noted = False

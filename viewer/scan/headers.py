@@ -186,7 +186,7 @@ class HeaderMemo:
 
 
 def _parts_around_function(key: tuple[bytes, bytes | None]) -> tuple[str, str, bytes, bytes, bytes | None] | None:
-    """Return the header field that has a function, its name, and the words before, between and after the name and the
+    """Return the header field that has a function, its name, and the words before, between, and after the name and the
     call ID. Return None if anything else may depend on the name."""
     before, after = key
     found = FUNCTION.search(before)

@@ -32,8 +32,8 @@ _ILL_FORMED, _SIGN = 1, 8
 _LONGEST_LITERAL = 26
 _NO_BYTES = bytes(4 * 256)
 _MANY = 1024
-"""The minimum number of bytes per occurrence of a byte value for which searching for it is faster than using a
-pattern."""
+"""The minimum average distance between occurrences of a byte. If they are closer together, using a pattern is faster
+than searching for the byte."""
 
 
 @cache

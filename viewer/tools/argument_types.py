@@ -25,7 +25,7 @@ SCALARS: dict[str, Any] = {"string": str, "number": float, "integer": int, "bool
 _ALL_KINDS = (*SCALARS, "array", "object")
 
 _PLAIN_KEY = re.compile(r"[ !#-\[\]-~]*")
-"""A key that no escape is needed for. Types can have no others."""
+"""A key that needs no escape. Types can have no other keys."""
 
 Decode = Callable[[bytes], object]
 

@@ -373,7 +373,7 @@ class Session:
         return Changed.BLOCKS | changed
 
     def keep_unfolded(self, numbers: Iterable[int]) -> None:
-        """Keep messages unfolded when they end, unless they are very long, because the operator watched them grow."""
+        """Keep these messages, which the operator watched grow, unfolded when they end, unless they are very long."""
         for number in numbers:
             headline = self.projection.headline(number)
             if headline.seen and headline.visible and headline.body_bytes < LONGEST_KEPT_UNFOLDED:

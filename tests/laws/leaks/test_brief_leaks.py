@@ -55,7 +55,7 @@ def test_no_command_prints_more_of_a_call_than_its_name_state_and_time(format: s
 @pytest.mark.share(test=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_the_output_depends_on_four_facts_about_a_call(format: str, tmp_path: Path) -> None:
-    """Other arguments, ids, thoughts and replies with the same problems change no byte of the output."""
+    """Other arguments, IDs, thoughts, and replies with the same problems change no byte of the output."""
     planted, file = everything(format), tmp_path / "chat"
     names = {name.removeprefix("functions.") for name in tools_of(planted, file)}
     other = planted.with_other_words(Random(5), kept=names)

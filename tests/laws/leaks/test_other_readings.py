@@ -88,7 +88,7 @@ VALID = [sample for sample in samples("valid") if sample.format in RECORDS]
 
 
 def drifts(sample: Sample) -> Iterator[tuple[str, str]]:
-    """Yield copies of the sample with one type, key, role or channel renamed, or with something unknown added."""
+    """Yield copies of the sample with one type, key, role, or channel renamed, or with something unknown added."""
     text = sample.text.decode("utf-8", "replace")
     if sample.format in ("json", "events"):
         for name in sorted({found[2] for found in _TYPE.finditer(text)} - DIVISIONS):

@@ -70,7 +70,7 @@ def started(planted: Planted, folder: Path, way: str = "", leak: str = "") -> Te
 
 
 def some_keys(chance: Random, number: int) -> str:
-    """Return keys, clicks, drags and the wheel, as a terminal sends them."""
+    """Return keys, clicks, drags, and the wheel, as a terminal sends them."""
     return "".join(_some_key(chance) for _ in range(number))
 
 

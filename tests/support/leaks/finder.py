@@ -1,4 +1,4 @@
-"""Find canaries in whatever leaves the program, in any notation: plain, cut, folded, encoded or spread out."""
+"""Find canaries in whatever leaves the program, in any notation: plain, cut, folded, encoded, or spread out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of transcripts with sub-agents, times and costs, and of files with many transcripts, for the app."""
+"""Kinds of transcripts with sub-agents, times, and costs, and of files with many transcripts, for the app."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ SESSION_KINDS = {
     "claude-code": Kind(SHOWN_IN_SESSIONS, HIDDEN_IN_SESSIONS, version=SHOWN_IN_SESSIONS[0].replace("%d", "first")),
     "many rows": Kind(SHOWN_IN_ROWS, HIDDEN_IN_ROWS, version=SHOWN_IN_ROWS[0].replace("%d", "0") * 10, format="json"),
 }
-"""Sub-agents, timeline and costs; and enough transcripts for a list."""
+"""Sub-agents, timeline, and costs; and enough transcripts for a list."""
 ALL_KINDS = {**KINDS, **SESSION_KINDS}
 
 

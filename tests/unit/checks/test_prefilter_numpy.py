@@ -56,7 +56,7 @@ def test_both_prefilters_agree_on_every_character() -> None:
     unassigned = range(0x40010, 0xDFFF0)  # ten planes without a character
     codes = [code for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000 and code not in unassigned]
     bodies = [chr(code).encode() for code in codes]
-    filler = b"a" * 40 * SELDOM  # few leads, and many
+    filler = b"a" * 40 * SELDOM  # makes lead bytes rare, which selects another search
     for first in range(0, len(bodies), 50_000):
         some = bodies[first : first + 50_000]
         assert judged_together(HIDING, some) == judged_alone(HIDING, some)
@@ -113,7 +113,7 @@ def test_among_many_emoji_only_a_body_with_hidden_characters_is_selected() -> No
 
 @each("seed", range(30), quick=10, test=4)
 def test_a_character_that_is_left_out_is_in_an_emoji(seed: int) -> None:
-    """Emoji that are cut, doubled or unfinished, among whole ones."""
+    """Emoji that are cut, doubled, or unfinished, among whole ones."""
     chance = random.Random(seed)
     parts = [
         char.encode() for char in "👩💻🏽🏿🏴❤☺1#*\u20e3\u200d\ufe0f\ufe0e\U000e0067\U000e007fx日©\u200b\U0001f1e6"

@@ -27,7 +27,7 @@ def test_a_large_document_equals_the_result_of_the_parser(format: str) -> None:
     while not document.is_complete:
         document.read_some(document.step_size)
         taken = document._reading.scanner.taken if document._reading.scanner else taken
-    assert taken > (5_000 if format in ("openchatml-2.2", "harmony") else 0)  # the other formats have no call ids
+    assert taken > (5_000 if format in ("openchatml-2.2", "harmony") else 0)  # the other formats have no call IDs
     assert list(document.index) == list(expected.index)
     assert list(document.tally.links) == list(expected.calls.links)
     assert [finding.diagnostic for finding in document.findings()] == expected.findings.by_position()

@@ -181,7 +181,7 @@ ERRORS = {
     "code:zz": (5, 2, 'unknown code "ZZ"; `ocmlview explain` lists all codes'),
     "is:marked": (3, 6, "only the viewer has marks"),
     "turn:5..3": (5, 4, "the range is empty: it ends before it begins"),
-    "turn:..": (5, 2, "a range needs at least one end"),
+    "turn:..": (5, 2, "a range needs a start or an end"),
     "time:10:02..2026-11-22": (5, 17, "use a date at both ends of a range, or at neither"),
     "turn=1 turn=2": (7, 6, '"turn=" appears twice'),
     "/(a": (1, 2, "Invalid regular expression at character 1."),

@@ -1,4 +1,4 @@
-"""Rows made in bulk equal rows made one by one, for any audience, pane and filter, however many are read."""
+"""Rows made in bulk equal rows made one by one, for any audience, pane, and filter, however many are read."""
 
 from __future__ import annotations
 

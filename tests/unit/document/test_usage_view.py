@@ -1,4 +1,4 @@
-"""Tokens and cost of messages, turns, models and files, and who sees them."""
+"""Tokens and cost of messages, turns, models, and files, and who sees them."""
 
 from __future__ import annotations
 

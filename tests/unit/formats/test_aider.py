@@ -1,4 +1,4 @@
-"""Aider chat histories: typed lines and answers are shown, everything else is hidden."""
+"""Aider chat histories: typed lines and answers are shown; everything else is hidden."""
 
 from __future__ import annotations
 

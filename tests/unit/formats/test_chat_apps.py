@@ -1,4 +1,4 @@
-"""Chat apps: the selected version of each message is shown, everything else is hidden."""
+"""Chat apps: the selected version of each message is shown; everything else is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ChatGPT chats in Markdown: prompts and answers are shown, thoughts and what programs wrote are hidden."""
+"""ChatGPT chats in Markdown: prompts and answers are shown; thoughts and what programs wrote are hidden."""
 
 from __future__ import annotations
 

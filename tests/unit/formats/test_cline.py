@@ -1,4 +1,4 @@
-"""Cline tasks: prompts and answers are shown, everything else is hidden."""
+"""Cline tasks: prompts and answers are shown; everything else is hidden."""
 
 from __future__ import annotations
 

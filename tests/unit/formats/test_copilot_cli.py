@@ -1,4 +1,4 @@
-"""Copilot CLI sessions and VS Code chats: prompts and answers are shown, everything else is hidden."""
+"""Copilot CLI sessions and VS Code chats: prompts and answers are shown; everything else is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursor transcripts: the query and the answers are shown, everything else is hidden."""
+"""Cursor transcripts: the query and the answers are shown; everything else is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini API requests, responses, and streams: text is shown, everything else is hidden."""
+"""Gemini API requests, responses, and streams: text is shown; everything else is hidden."""
 
 from __future__ import annotations
 

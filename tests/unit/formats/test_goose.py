@@ -1,4 +1,4 @@
-"""Goose sessions: typed and answered text is shown, everything else is hidden."""
+"""Goose sessions: typed and answered text is shown; everything else is hidden."""
 
 from __future__ import annotations
 

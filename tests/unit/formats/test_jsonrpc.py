@@ -1,4 +1,4 @@
-"""JSON-RPC logs of three protocols: prompts and answers are shown, everything else is hidden."""
+"""JSON-RPC logs of three protocols: prompts and answers are shown; everything else is hidden."""
 
 from __future__ import annotations
 

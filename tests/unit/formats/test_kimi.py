@@ -1,4 +1,4 @@
-"""Kimi wire files of both versions: prompts and answers are shown, everything else is hidden."""
+"""Kimi wire files of both versions: prompts and answers are shown; everything else is hidden."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_a_preamble_is_written_as_plain_text_and_listed() -> None:
     assert lost == [
         "1 message: a preamble became plain assistant text.",
         "1 message: its ending (returned, unfinished, or cut off) has no equivalent.",
-        "1 message: white space at either end of the body is lost when the file is read again.",
+        "1 message: whitespace at either end of the body is lost when the file is read again.",
     ]
 
 
@@ -146,7 +146,7 @@ def test_unwritable_content_is_refused_in_one_sentence_without_quoting_it(messag
 def test_a_field_that_cannot_be_written_is_left_out_and_listed(value: str) -> None:
     text, lost = write_openchatml_0_1([Text(number=7, role="user", body="Hi", extra={"a": value, "d": "e"})])
     assert text == "[BOS]<|im_start|>user d=e\nHi<|im_end|>[EOS]\n"
-    assert lost == ["1 message: a field with white space, `<`, or control characters was dropped."]
+    assert lost == ["1 message: a field with whitespace, `<`, or control characters was dropped."]
 
 
 def test_marks_without_meaning_for_a_role_are_written() -> None:

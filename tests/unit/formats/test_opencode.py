@@ -1,4 +1,4 @@
-"""OpenCode sessions: typed and answered text is shown, everything else is hidden."""
+"""OpenCode sessions: typed and answered text is shown; everything else is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenHands events of both versions: messages are shown, everything else is hidden."""
+"""OpenHands events of both versions: messages are shown; everything else is hidden."""
 
 from __future__ import annotations
 

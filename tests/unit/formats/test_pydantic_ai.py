@@ -1,4 +1,4 @@
-"""Dumped histories of Pydantic AI: prompts and answers are shown, all other parts are hidden."""
+"""Dumped histories of Pydantic AI: prompts and answers are shown; all other parts are hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qwen Code session files: prompts and answers are shown, everything else is hidden."""
+"""Qwen Code session files: prompts and answers are shown; everything else is hidden."""
 
 from __future__ import annotations
 

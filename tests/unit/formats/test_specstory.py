@@ -1,4 +1,4 @@
-"""SpecStory histories: prompts and answers are shown, thoughts and calls are hidden."""
+"""SpecStory histories: prompts and answers are shown; thoughts and calls are hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SWE-agent trajectories: the task is shown, everything else is hidden."""
+"""SWE-agent trajectories: the task is shown; everything else is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token ids are read as the Harmony text they encode, and every position refers to the numbers."""
+"""Token IDs are read as the Harmony text they encode, and every position refers to the numbers."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from viewer.index.calls import CallLedger, bare_tool_name
 
 
 class Ledger:
-    """A ledger that knows one call id and awaits a reply of one tool."""
+    """A ledger that knows one call ID and awaits a reply of one tool."""
 
     def knows(self, call_id: str) -> bool:
         return call_id == "old"

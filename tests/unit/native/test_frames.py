@@ -83,7 +83,7 @@ def test_there_are_at_most_3000_kinds_in_a_block() -> None:
 
 
 def slot_of(words: bytes) -> int:
-    """Return where the source looks up the kind of a header without a call id."""
+    """Return where the source looks up the kind of a header without a call ID."""
     value = len(words)
     for at in range(0, len(words), 8):
         value = (value ^ int.from_bytes(words[at : at + 8], "little")) * 0x9E3779B97F4A7C15 % (1 << 64)

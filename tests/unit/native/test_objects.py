@@ -83,7 +83,7 @@ def test_what_is_accepted_is_a_plain_object(seed: int) -> None:
 
 
 def cut(chance: random.Random, body: bytes) -> bytes:
-    """Return the body with some bytes removed, replaced or added."""
+    """Return the body with some bytes removed, replaced, or added."""
     at, end = (
         sorted(chance.choices(range(len(body) + 1), k=2))
         if chance.random() < 0.3
@@ -121,7 +121,7 @@ def test_the_facts_of_an_object() -> None:
 
 @needs_native
 def test_the_bounds_of_an_object() -> None:
-    """Depth, keys, digits and length. A doubtful object is left to the reader in Python."""
+    """Depth, keys, digits, and length. A doubtful object is left to the reader in Python."""
     deep = [b'{"a": ' + b"[" * depth + b"]" * depth + b"}" for depth in (31, 32, 33, 201, 5000)]
     assert object_flags_of(*deep) == [1, 0, 0, 0, 0]
     many = [json.dumps(dict.fromkeys(map(str, range(count)), 0)).encode() for count in (64, 65)]

@@ -1,4 +1,4 @@
-"""Widths, wrapping, tabs and marks."""
+"""Widths, wrapping, tabs, and marks."""
 
 from __future__ import annotations
 

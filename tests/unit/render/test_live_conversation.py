@@ -249,7 +249,7 @@ def without_branches(text: str) -> str:
 
 
 def ordered(lines: list[str]) -> list[object]:
-    """Return the transcripts, messages and stray text in order, without details from later records, and everything else
+    """Return the transcripts, messages, and stray text in order, without details from later records, and all others
     sorted. Later problems may have been merged into one that was already written, so its end and count are left out."""
     values = [json.loads(line) for line in lines]
     for value in values:

@@ -98,7 +98,7 @@ def test_no_copied_code_point_controls_a_terminal() -> None:
 
 
 def is_obeyed(character: str) -> bool:
-    """True for a control, format, surrogate, line or paragraph separator character, and for a noncharacter."""
+    """True for a control, format, surrogate, or line or paragraph separator character, and for a noncharacter."""
     code = ord(character)
     no_character = 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") or no_character

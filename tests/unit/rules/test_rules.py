@@ -80,7 +80,7 @@ NEVER_SAFE = {"I-NEXT-AMBIGUOUS", "W-LEAK", "I-LEAK"}
 """Codes that only a command for developers reports."""
 
 
-def test_the_codes_and_reasons_are_those_of_the_design_in_their_order() -> None:
+def test_the_codes_and_reasons_are_those_of_the_list_in_its_order() -> None:
     assert [(code, " ".join(rule.reasons)) for code, rule in RULES.items()] == list(REASONS.items())
 
 

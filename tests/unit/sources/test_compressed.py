@@ -179,7 +179,7 @@ def test_data_after_the_last_member_is_reported(name: str, tmp_path: Path) -> No
 
 
 def campaign(name: str, path: Path, rounds: int) -> None:
-    """Try random damage, cuts, insertions and tails: the decompressed text is right, or there is a diagnostic."""
+    """Try random damage, cuts, insertions, and tails: the decompressed text is right, or there is a diagnostic."""
     chance = random.Random(f"{name} {rounds}")
     magic = next(len(row.magic) for row in COMPRESSIONS if row.name == name)
     base = whole(name)

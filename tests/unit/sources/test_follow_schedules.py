@@ -1,4 +1,4 @@
-"""Random schedules of changes to a followed file: no byte is lost, duplicated or spliced."""
+"""Random schedules of changes to a followed file: no byte is lost, duplicated, or spliced."""
 
 from __future__ import annotations
 

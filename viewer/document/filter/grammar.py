@@ -187,7 +187,7 @@ class _Parser:
             return self._measure(field, text, start)
         first, _, last = text.partition("..")
         if not first and not last:
-            raise self._error("a range needs at least one end", start, len(text))
+            raise self._error("a range needs a start or an end", start, len(text))
         low = self._measure(field, first, start) if first else None
         high = self._measure(field, last, start + len(first) + 2) if last else None
         if low and high and low.is_of_day != high.is_of_day:

@@ -312,7 +312,7 @@ class _Agent:
     def settle(self, *, is_stated: bool, results: Sequence[int], asked: Collection[int], is_late: bool) -> None:
         """Show the chain that is the conversation, and the chains from which it branched off. All others become
         repeated context. If it is not clear which chain the user saw, only what all of them share is shown. If the
-        answer that the trace returned belongs to other questions than the trace received, only the received and the
+        answer that the trace returned belongs to questions that the trace did not receive, only the received and the
         returned texts are shown."""
         if len(self._chains) == 1 and not results and not self._chains[0].is_hidden:
             self._add_covered()

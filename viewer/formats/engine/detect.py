@@ -152,5 +152,7 @@ def reason(signature: Signature) -> str:
         *(f"{each}…" for each in signature.members),
         *(each for each in signature.any_of if each not in signature.need),
     ]
-    names = [f"`{key}`" for key in keys[:4]]
-    return "records with " + (" and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0])
+    *others, last = [f"`{key}`" for key in keys[:4]]
+    if not others:
+        return f"records with {last}"
+    return f"records with {', '.join(others)}{',' if len(others) > 1 else ''} and {last}"

@@ -62,7 +62,7 @@ class TraceSpan(Struct):
     reading: RecordReading
     has_messages: bool = False
     is_side: bool = False
-    """True if the names of the span, or of one above it, say that its model call makes no answer."""
+    """True if the names of the span, or of one above it, say that its model call produces no answer."""
     thread: str = ""
     """The other agent to which this span belongs, usually the ID of that agent's span; empty for the main agent."""
     may_wrap: bool = False
@@ -285,8 +285,8 @@ class SpanCollector:
                     span.forget()
 
     def _hide_side_calls(self, spans: list[TraceSpan]) -> None:
-        """Hide what was said in calls that make no answer. If a trace has only such calls, the one whose answer is all
-        that the trace returned is its answer nevertheless."""
+        """Hide what was said in calls that produce no answer. If a trace has only such calls, show the only one whose
+        answers include everything that the trace returned."""
         sides: dict[str, list[TraceSpan]] = {}
         others = {span.trace for span in spans if span.has_messages and not span.is_side}
         for span in spans:

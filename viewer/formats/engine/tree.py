@@ -36,7 +36,7 @@ class RecordTree:
         return string_at(node, self._threads.parent)
 
     def knows(self, id: str | None) -> bool:
-        """True if a record with this ID was added and has not been abandoned since."""
+        """True if a record with this ID was added and has not been superseded since."""
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:

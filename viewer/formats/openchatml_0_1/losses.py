@@ -24,11 +24,11 @@ class Loss(Enum):
     INTENT = "the intent has no equivalent and was dropped"
     RECIPIENT = "the recipient has no equivalent and was dropped"
     ATTRIBUTE = "the recipient or intent became an attribute that OpenChatML 0.1 does not define"
-    FIELD = "a field with white space, `<`, or control characters was dropped"
+    FIELD = "a field with whitespace, `<`, or control characters was dropped"
     TYPE = "the content type has no equivalent and was dropped"
     ARGUMENTS = "arguments that are not JSON make the call unreadable"
     ENDING = "its ending (returned, unfinished, or cut off) has no equivalent"
-    SPACE = "white space at either end of the body is lost when the file is read again"
+    SPACE = "whitespace at either end of the body is lost when the file is read again"
 
 
 class Said(Struct, frozen=True):

@@ -20,7 +20,10 @@ def refuse_quoted_marks(messages: Iterable[Writable], target: str) -> None:
             continue
         role = message.role
         if shown_text(read_source_text(message.source_text), role) != shown_text(live_body(message.body), role):
-            raise RefusedError(f"message {message.number} quotes a mark in its body, which {target} cannot escape")
+            raise RefusedError(
+                f"message {message.number} quotes a mark in its body, which {target} cannot escape; "
+                "--to openchatml-2.2 can"
+            )
 
 
 def read_source_text(text: str) -> Body:

@@ -30,7 +30,7 @@ _VALUE = re.compile(r"[^\s<\x00-\x1f\x7f]+")
 _NINE = "start|channel|message|call|constrain|return|end|literal|endliteral"
 _TOKEN = re.compile(rf"<\|(?:{_NINE})\|>")
 _THOUGHTS = "|".join(f"{edge}_{kind}" for edge in ("start", "end") for kind in THOUGHT_KINDS)
-_UNWRITABLE = "a field with white space, `<`, or control characters was omitted"
+_UNWRITABLE = "a field with whitespace, `<`, or control characters was omitted"
 _FILE_NAME = re.compile(r"file ([1-9][0-9]*)")
 _THOUGHT_MARK = re.compile(rf"<\|(?:{_THOUGHTS})\|>")
 _TAG = rb"(?:<|\[)(?=/?[Tt][Hh][Ii][Nn][Kk])"
@@ -241,7 +241,7 @@ class _TextWriter:
         if not _VALUE.fullmatch(value):
             raise RefusedError(
                 f"message {message.number} has a header value that {self._target.title} cannot represent "
-                "(empty, or with white space, `<`, or a control character)"
+                "(empty, or with whitespace, `<`, or a control character)"
             )
         return value
 
@@ -252,7 +252,8 @@ class _TextWriter:
             return body
         if self._target.tokens.search(message.body):
             raise RefusedError(
-                f"message {message.number} has a control token in its body, which {self._target.title} cannot escape"
+                f"message {message.number} has a control token in its body, which {self._target.title} cannot escape; "
+                "--to openchatml-2.2 can"
             )
         return message.body
 

@@ -83,7 +83,7 @@ def few_candidates(at: Positions, places: Positions) -> Candidates:
 
 def candidates(at: Positions, places: Positions, starts: Sequence[int]) -> Iterator[Candidates]:
     """Yield the sequences of each text, adjacent ones joined. `starts` are the starts of the texts, and the end of the
-    last one; more than `GAP` words must be between two texts."""
+    last one. Texts must be more than `GAP` words apart."""
     first, end, diagonals, begins = _runs(at, places)
     texts = np.array(starts).searchsorted(first, "right") - 1
     shifts = np.array(starts)[texts]

@@ -320,7 +320,7 @@ class _Page:
         return max(self._width - sum(cells(prefix.rest) for prefix in self._prefixes), LEAST_WIDTH)
 
     def _wrapped(self, line: InlineText) -> list[int]:
-        """Draw a line in rows and return their widths."""
+        """Wrap a line, draw its rows, and return their widths."""
         sizes = []
         first = sum(
             cells(prefix.first if not used else prefix.rest)

@@ -1,4 +1,4 @@
-"""Footer keys of each view and pane, most important first."""
+"""Footer keys of each view and pane, most important first, and the screen widths at which each one is shown."""
 
 from __future__ import annotations
 

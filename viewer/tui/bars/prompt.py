@@ -1,4 +1,4 @@
-"""Prompt line for `/`, `&`, `:` and `x`. While it is open, it replaces the status row."""
+"""Prompt line for `/`, `&`, `:`, and `x`. While it is open, it replaces the status row."""
 
 from __future__ import annotations
 

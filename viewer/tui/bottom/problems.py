@@ -76,7 +76,7 @@ class Problems(Vertical, EvenLines):
         self._chosen = self.chosen_problem
 
     def show_pending(self, pending: Pending | None) -> None:
-        """Update how long the open message has been idle. Only `show` adds or removes its row."""
+        """Update the idle time of the open message. Only `show` adds or removes its row."""
         if self._lines is not None:
             self._lines.set_pending(pending)
             self.list.refresh()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import RenderableType
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import Screen
 
 
-def screen_below(dialog: Screen[object]) -> RenderableType:
+def screen_below(dialog: Screen[Any]) -> RenderableType:
     """Return the screen below a dialog, as the dialog draws it.
 
     Textual draws the next screen of a list that all dialogs consume together. A dialog that must be drawn again may

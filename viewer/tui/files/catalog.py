@@ -227,7 +227,7 @@ class Catalog:
         return Arranged(wish, rows, entries, places, backlog, to_search)
 
     def take(self, arranged: Arranged) -> None:
-        """Show arranged rows, unless the filter, search, or sort order has changed since."""
+        """Show arranged rows, unless the filter, search, or sort order has changed since they were arranged."""
         if arranged.wish != self._wish:
             return
         self._arranged = arranged

@@ -1,4 +1,4 @@
-"""Rendered Markdown: blocks in rows, with the source of each character."""
+"""Rendered Markdown: blocks as rows, with the source offset of each character."""
 
 from __future__ import annotations
 

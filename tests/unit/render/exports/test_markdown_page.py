@@ -1,4 +1,4 @@
-"""Markdown export: a parser finds our headings, lists and fences, but no markup from transcript text."""
+"""Markdown export: a parser finds our headings, lists, and fences, but no markup from transcript text."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Line(Struct):
     value: int
     """The hole with the message's body, if that is an object; otherwise 0."""
     is_marked: bool
-    """True if the body is split at its marks, if it has any."""
+    """True if the body is split at any marks that it contains."""
     is_classified: bool
     is_split: bool
     """True if a hook may split the text."""

@@ -29,7 +29,7 @@ Matched = tuple[Shape, Match]
 
 
 class ColumnAppender:
-    """Adds to a batch the messages of the objects that the accelerator matched."""
+    """Appends messages to a batch: those of the objects that the accelerator matched."""
 
     def __init__(
         self, batch: ClosedBatch, found: MatchedRecords, data: bytes | bytearray, at: int, base: int, signs: bytes

@@ -101,3 +101,10 @@ def test_typed_text_and_keys_that_continue_it_are_not_a_leak() -> None:
     finder.ignore_typed("jjqx")
     assert finder.plain("& jzxzjjqx") == []
     assert finder.plain("& jjqxvv")
+    finder = Finder(["zzqxvvqwkkvkvz"])
+    finder.ignore_typed("kzqw")
+    finder.ignore_typed("kkv")
+    assert finder.plain("/kzqw//kkv/k")
+    finder.ignore_typed("kkv")
+    assert finder.plain("/kzqw//kkv/k") == []
+    assert finder.plain("vvqwkk")

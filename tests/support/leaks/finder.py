@@ -54,7 +54,8 @@ class Finder:
             for start in range(len(word) - SHORTEST + 1)
         }
         self._numbers = {word for word in canaries if word.isdecimal()}
-        self._typed: list[str] = []
+        self._ends: set[str] = set()
+        """The last letters of everything that a prompt may contain: what was typed, once or several times."""
 
     def ignore_typed(self, prefix: str) -> None:
         """Ignore pieces that begin inside a prefix that the operator typed.
@@ -64,11 +65,13 @@ class Finder:
         for word in typed:
             for start in range(len(prefix)):
                 self._of_piece.pop(word[start : start + SHORTEST], None)
-        for earlier in self._typed:  # a prompt may keep what was typed before and append to it
+        ends = {prefix[1 - SHORTEST :]}
+        for earlier in self._ends:  # a prompt may keep what was typed before, several times, and append to it
             joined = earlier + prefix
             for start in range(len(joined) - SHORTEST + 1):
                 self._of_piece.pop(joined[start : start + SHORTEST], None)
-        self._typed.append(prefix)
+            ends.add(joined[1 - SHORTEST :])
+        self._ends |= ends
 
     def leaks(self, data: str | bytes) -> list[Leak]:
         """Return the leaked parts of canaries, one for each canary."""

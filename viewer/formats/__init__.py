@@ -107,6 +107,11 @@ TEMPLATE_FORMATS = tuple(
         ("mistral", "Mistral template", "[INST], [SYSTEM_PROMPT]"),
         ("kimi-text", "Kimi template", "<|im_user|>, <|im_system|>"),
         ("minimax", "MiniMax template", "]~b]"),
+        ("granite", "Granite template", "<|start_of_role|> at the start"),
+        ("zephyr", "Zephyr and OLMo template", "<|user|> or <|system|> at the start, with </s> or <|assistant|>"),
+        ("openchat", "OpenChat template", "GPT4 Correct User: at the start or after <|end_of_turn|>"),
+        ("exaone", "EXAONE template", "[|system|], [|user|] at the start"),
+        ("ling", "Ling template", "<role>HUMAN</role>, <role>SYSTEM</role> at the start"),
     )
 )
 """The chat templates. One reader reads all of them."""

@@ -122,6 +122,14 @@ def prompt_runs(text: str) -> Sequence[Run]:
     return [(prompt_kind(text), 0, len(text))]
 
 
+def display_runs(text: str) -> Sequence[Run]:
+    """Split a printed conversation into turns. `None` is what a program prints for an answer that only has calls."""
+    return [
+        (Kind.INJECTED, start, end, role) if text[start:end] == "None" else (kind, start, end, role)
+        for kind, start, end, role in _turns(text) or [(Kind.UNKNOWN, 0, len(text), "")]
+    ]
+
+
 def answer_runs(text: str) -> Sequence[Run]:
     """Split an answer that begins with the conversation before it into turns. An answer whose only label is not the
     assistant's stays hidden, because it may be anything."""

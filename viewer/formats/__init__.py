@@ -199,6 +199,20 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     *TEMPLATE_FORMATS,
     SERVER_LOG,
     *RECORD_FORMATS,
+    Entry(
+        "vicuna",
+        "text.labeled_turns",
+        "VICUNA",
+        "Vicuna prompt",
+        "USER: and ASSISTANT: with </s> or <|endoftext|> after answers",
+    ),
+    Entry(
+        "alpaca",
+        "text.labeled_turns",
+        "ALPACA",
+        "Alpaca prompt",
+        "### Instruction: at the start, and ### Response:",
+    ),
     Entry("aider", "text.aider", "AIDER", "Aider chat history", "lines that begin with # aider chat started at"),
     Entry(
         "chat-markdown",

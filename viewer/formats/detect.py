@@ -84,6 +84,8 @@ _MAY_BE_TEMPLATE = lazy_regex(
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
 )
 """Matches any text that contains marks of a chat template."""
+_MAY_BE_LABELED = lazy_regex(rb"\sASSISTANT:|### ?Response:")
+"""Matches any text that may be a prompt in which words name the speaker."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
 """Members that contain the content of a message."""
 _SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
@@ -428,8 +430,21 @@ def _unmarked(text: bytes) -> Detection:
 
     if STRIPPED.match(text):
         return Detection("harmony", "channel words without their tokens: a decoder dropped them", 0.6)
+    labels = _labeled(text)
+    if labels is not None:
+        return labels
     kind, keys = _unknown_kind(text)
     return Detection("openchatml-2.2", f"no transcript was recognized: {kind}", 0.0, kind, keys)
+
+
+def _labeled(text: bytes) -> Detection | None:
+    """Detect a prompt in which words name the speaker."""
+    if not _MAY_BE_LABELED.search(text):
+        return None
+    from viewer.formats.text.labeled_turns import find_labels
+
+    found = find_labels(text.decode("utf-8", "replace"))
+    return Detection(found[0], found[1], 0.8) if found else None
 
 
 def _unknown_kind(text: bytes) -> tuple[str, tuple[str, ...]]:

@@ -113,10 +113,12 @@ def test_a_chat_of_cursor_is_detected_in_every_form() -> None:
         one,
         [one],
         {"composerId": "c", "conversation": [one]},
+        {"allComposers": [{"composerId": "c", "conversation": [one]}]},
         {"key": "bubbleId:c:b", "value": json.dumps(one)},
         {"tabs": [{"tabId": "t", "bubbles": [{"type": "user", "text": "Hi."}]}]},
     ):
         assert detect(lines(record).encode()).format == "cursor-chats", record
+        assert seen(read(lines(record), "cursor-chats")) == ["Hi."], record
 
 
 def test_events_of_openhands_may_come_in_pairs() -> None:

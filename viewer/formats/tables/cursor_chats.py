@@ -113,7 +113,9 @@ _CHAT = (
         for name in _LISTS
     ),
 )
+_COMPOSER = (*_CHAT, RecordRule((has("composerId"), lacks("bubbleId")), None))
 _META = (
+    RecordRule((has("allComposers"),), each="allComposers[]", rules=_COMPOSER),
     RecordRule((has("allComposers|fullConversationHeadersOnly"),), None),
     RecordRule((has("composerId"), lacks("bubbleId")), None),
 )
@@ -128,6 +130,7 @@ CURSOR_CHATS = RecordFormat(
     signatures=(
         Signature(95, ("bubbleId", "type"), none_of=("role",)),
         Signature(95, ("composerId", "conversation[].bubbleId|bubbles[].type")),
+        Signature(95, ("allComposers[].composerId",)),
         Signature(95, ("tabs[].tabId", "tabs[].bubbles[].type")),
         Signature(95, ("value",), {"key": frozenset({"bubbleId:*", "composerData:*"})}, decides=True),
     ),

@@ -125,7 +125,7 @@ def prompt_runs(text: str) -> Sequence[Run]:
 def display_runs(text: str) -> Sequence[Run]:
     """Split a printed conversation into turns. `None` is what a program prints for an answer that only has calls."""
     return [
-        (Kind.INJECTED, start, end, role) if text[start:end] == "None" else (kind, start, end, role)
+        (Kind.CALL, start, end, role) if text[start:end] == "None" else (kind, start, end, role)
         for kind, start, end, role in _turns(text) or [(Kind.UNKNOWN, 0, len(text), "")]
     ]
 

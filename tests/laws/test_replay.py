@@ -43,7 +43,10 @@ DECLARED_LATER = {
     "broken/E-PERM-VISIBILITY-cot-in-final.7.ocml",
     "broken/W-COPY-DIFFERS.jsonl",
     "valid/responses-stream/corrected-text.sse",
-    *(f"valid/{template}/thought-without-its-mark.txt" for template in ("glm", "kimi-text", "phi")),
+    *(
+        f"valid/{template}/thought-without-its-mark.txt"
+        for template in ("glm", "kimi-text", "phi", "granite", "zephyr", "openchat", "exaone", "ling")
+    ),
 }
 """Samples in which a later part hides or replaces text that the live view showed for a moment. The safe replay never
 shows it."""

@@ -181,5 +181,43 @@ CASES = (
         '<invoke name="time">\n<parameter name="at">SECRET_ARG2</parameter>\n</invoke>\n</minimax:tool_call>',
         replies="]~b]tool\n<response>SECRET_OUT1</response>\n<response>SECRET_OUT2</response>[e~[\n",
     ),
+    _framed(
+        "granite",
+        "<|start_of_role|>ROLE<|end_of_role|>",
+        "<|end_of_text|>\n",
+        _PLAIN,
+        thought="<think>SECRET_TH</think>",
+        calls='<|tool_call|>[{"name": "rain", "arguments": {"at": "SECRET_ARG1"}}, '
+        '{"name": "time", "arguments": {"at": "SECRET_ARG2"}}]',
+        replies="<|start_of_role|>tool_response<|end_of_role|>SECRET_OUT1<|end_of_text|>\n"
+        "<|start_of_role|>tool_response<|end_of_role|>SECRET_OUT2<|end_of_text|>\n",
+    ),
+    _framed("zephyr", "<|ROLE|>\n", "</s>\n", _PLAIN | {"tool": "user"}),
+    _framed(
+        "openchat",
+        "GPT4 Correct ROLE: ",
+        "<|end_of_turn|>",
+        {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"},
+        begin="<s>",
+    ),
+    Turns(
+        "exaone",
+        "",
+        "[|system|]SECRET_SYS[|endofturn|]\n",
+        "[|user|]TEXT\n",
+        "[|assistant|]THOUGHTTEXT[|endofturn|]\n",
+        "<think>\nSECRET_TH\n</think>\n\n",
+        f"[|assistant|]THOUGHT{_CALLS}[|endofturn|]\n",
+        '[|tool|]<tool_result>{"result": "SECRET_OUT1"}</tool_result>[|endofturn|]\n'
+        '[|tool|]<tool_result>{"result": "SECRET_OUT2"}</tool_result>[|endofturn|]\n',
+        "[|assistant|]TEXT[|endofturn|]\n",
+        "[|assistant|]",
+    ),
+    _framed(
+        "ling",
+        "<role>ROLE</role>",
+        "<|role_end|>",
+        {"system": "SYSTEM", "user": "HUMAN", "assistant": "ASSISTANT", "tool": "OBSERVATION"},
+    ),
 )
 """All templates, in the order of the documentation."""

@@ -41,10 +41,12 @@ RECORD_FORMATS = (
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("adk", "tables.adk", "ADK", "ADK session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
+    Entry("gemini-live", "tables.gemini_live", "GEMINI_LIVE", "Gemini Live session"),
     Entry("interactions", "tables.interactions", "INTERACTIONS", "Gemini Interactions API"),
     Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
     Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
     Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),
+    Entry("cursor-chats", "tables.cursor_chats", "CURSOR_CHATS", "Cursor chats"),
     Entry("copilot-cli", "tables.copilot_cli", "COPILOT_CLI", "Copilot CLI session"),
     Entry("chat-replay", "tables.chat_replay", "CHAT_REPLAY", "VS Code chat replay"),
     Entry("kimi", "tables.kimi", "KIMI", "Kimi session"),
@@ -107,6 +109,11 @@ TEMPLATE_FORMATS = tuple(
         ("mistral", "Mistral template", "[INST], [SYSTEM_PROMPT]"),
         ("kimi-text", "Kimi template", "<|im_user|>, <|im_system|>"),
         ("minimax", "MiniMax template", "]~b]"),
+        ("granite", "Granite template", "<|start_of_role|> at the start"),
+        ("zephyr", "Zephyr and OLMo template", "<|user|> or <|system|> at the start, with </s> or <|assistant|>"),
+        ("openchat", "OpenChat template", "GPT4 Correct User: at the start or after <|end_of_turn|>"),
+        ("exaone", "EXAONE template", "[|system|], [|user|] at the start"),
+        ("ling", "Ling template", "<role>HUMAN</role>, <role>SYSTEM</role> at the start"),
     )
 )
 """The chat templates. One reader reads all of them."""
@@ -192,6 +199,20 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     *TEMPLATE_FORMATS,
     SERVER_LOG,
     *RECORD_FORMATS,
+    Entry(
+        "vicuna",
+        "text.labeled_turns",
+        "VICUNA",
+        "Vicuna prompt",
+        "USER: and ASSISTANT: with </s> or <|endoftext|> after answers",
+    ),
+    Entry(
+        "alpaca",
+        "text.labeled_turns",
+        "ALPACA",
+        "Alpaca prompt",
+        "### Instruction: at the start, and ### Response:",
+    ),
     Entry("aider", "text.aider", "AIDER", "Aider chat history", "lines that begin with # aider chat started at"),
     Entry(
         "chat-markdown",

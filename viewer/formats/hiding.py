@@ -63,6 +63,7 @@ FLAGS = spelled(
     *("is_meta", "is_sidechain", "is_synthetic", "is_compact_summary", "is_visible_in_transcript_only"),
     *("is_api_error_message", "is_system_initiated", "is_copied_context", "is_demo", "is_small_sys", "is_synthesized"),
     *("is_visually_hidden_from_conversation", "is_visually_hidden", "is_user_system_message", "is_summary"),
+    *("is_simulated_msg", "is_best_of_n_subcomposer", "is_capability_iteration"),
     *("is_ephemeral", "is_invisible", "is_redacted", "is_concealed", "is_secret", "is_silent", "is_suppressed"),
     *("is_confidential", "is_background", "is_compaction", "is_notification", "is_intermediate_step", "unshown"),
     *("do_not_display", "dont_display", "skip_display", "suppress_display", "exclude_from_display", "no_display"),

@@ -274,11 +274,10 @@ def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
 
 
 def token_or_mark(spellings: Iterable[bytes], *others: bytes) -> bytes:
-    """Return a pattern for these spellings or a mark, like `any_of`. `others` are patterns for what comes after a `<`;
-    they match only where nothing else does."""
+    """Return a pattern for these spellings or a mark, like `any_of`. `others` are patterns for what comes after the
+    first byte, each with a look-behind for that byte; they match only where nothing else does."""
     rests, marks = _by_first(spellings), _by_first(_SPELLINGS)
-    after = (b"(?<=<)" + other for other in others)
-    return _any_of([*rests, *marks], [*_branches(rests), _THINK_MARK, _FOLD_MARK, *_branches(marks), *after])
+    return _any_of([*rests, *marks], [*_branches(rests), _THINK_MARK, _FOLD_MARK, *_branches(marks), *others])
 
 
 def _by_first(spellings: Iterable[bytes]) -> dict[bytes, set[bytes]]:

@@ -226,15 +226,68 @@ def test_reading_takes_linear_time() -> None:
         ("[INST] hi [/INST] yes</s>", "mistral"),
         ("<start_of_turn>user\nhi<end_of_turn>\n", "gemma"),
         ("<|header_start|>user<|header_end|>\n\nhi<|eot|>", "llama3"),
+        ("<|user|>\nhi</s>\n", "zephyr"),
+        ("<s><|system|>\nx\n<|user|>\nhi\n<|assistant|>\n", "zephyr"),
+        ("<|start_of_role|>user<|end_of_role|>hi", "granite"),
+        ("Be brief.<|end_of_turn|>GPT4 Correct User: hi<|end_of_turn|>GPT4 Correct Assistant:", "openchat"),
+        ("[|user|]hi\n[|assistant|]", "exaone"),
+        ("<role>HUMAN</role>hi<role>ASSISTANT</role>", "ling"),
     ],
 )
 def test_the_marks_select_the_template(text: str, format: str) -> None:
     assert detect(text.encode()).format == format
 
 
-@pytest.mark.parametrize("text", ["A [INST] in prose.", "<|user|>\nhi</s>\n", "An ordinary text with <s> in it."])
+@pytest.mark.parametrize(
+    "text", ["A [INST] in prose.", "Begin with <|user|> and end with </s>.", "An ordinary text with <s> in it."]
+)
 def test_marks_that_several_programs_use_select_nothing(text: str) -> None:
     assert detect(text.encode()).confidence == 0
+
+
+def test_a_text_about_a_template_is_no_transcript() -> None:
+    for marks in (
+        "<|start_of_role|>user<|end_of_role|>hi<|end_of_text|>",
+        "<|user|>\nhi</s>\n<|assistant|>\n",
+        "GPT4 Correct User: hi<|end_of_turn|>GPT4 Correct Assistant: hello<|end_of_turn|>GPT4 Correct User: ok",
+        "[|user|]hi\n[|assistant|]hello[|endofturn|]",
+        "<role>HUMAN</role>hi<role>ASSISTANT</role>",
+    ):
+        assert detect(f"# Prompts\n\nThe model reads:\n\n```\n{marks}\n```\n".encode()).confidence == 0, marks
+        assert detect(f'prompt = "{marks}"\n'.encode()).confidence == 0, marks
+    assert detect(b"GPT4 User: is what the table calls it.").confidence == 0
+
+
+def test_the_header_of_a_frame_may_contain_controls() -> None:
+    for header, kind in (
+        ('assistant {"length": "long"}', "said"),
+        ('document {"document_id": "1"}', "instruction"),
+        ("assistant aside", "unknown"),
+        ("assistant {not closed", "unknown"),
+        ('critic {"length": "long"}', "unknown"),
+    ):
+        reading = read(f"<|start_of_role|>{header}<|end_of_role|>text<|end_of_text|>", "granite")
+        assert kinds(reading) == [kind], header
+
+
+def test_the_words_before_a_response_are_a_thought_however_they_arrive() -> None:
+    answer = "Here is my thought process:\nSECRET\nHere is my response:\nSaid."
+    data = f"<|start_of_role|>assistant<|end_of_role|>{answer}<|end_of_text|>".encode()
+    whole = read(data.decode(), "granite")
+    assert kinds(whole) == ["thought", "said"]
+    assert read_cut(data, "granite", range(1, len(data))) == whole
+    for end in range(len(data)):
+        assert "SECRET" not in "".join(seen(read(data[:end].decode(), "granite")))
+
+
+def test_an_unknown_speaker_in_brackets_is_hidden_however_it_arrives() -> None:
+    data = b"[|user|]Is [|x| x] one?\n[|critic|]SECRET[|endofturn|][|assistant|]No.[|judge|]SECRET"
+    whole = read(data.decode(), "exaone")
+    assert seen(whole) == ["Is [|x| x] one?", "No."]
+    assert kinds(whole) == ["said", "unknown", "said", "unknown"]
+    assert read_cut(data, "exaone", range(1, len(data))) == whole
+    for cut in range(1, len(data)):
+        assert read_cut(data, "exaone", [cut]) == whole, cut
 
 
 # The rules and pitfalls of chat templates.

@@ -61,6 +61,8 @@ CASES = [
     ("harmony-tokens", "200006 1428 200008\n13225 200007\n"),
     ("harmony-tokens", "[200006, 14"),
     *((case.format, case.whole) for case in TEMPLATES),
+    ("vicuna", "USER: Hi ASSISTANT: Hello</s>"),
+    ("alpaca", "### Instruction:\nHi\n\n### Response:\nHello\n"),
     ("server-log", "INFO Received request cmpl-1: prompt: '<|im_start|>user\\n', params: None\n"),
 ]
 

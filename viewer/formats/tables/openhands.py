@@ -23,6 +23,7 @@ from viewer.formats.tables.model import (
 from viewer.formats.tables.usage import OPENHANDS_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
+from viewer.syntax.json_text import JsonKind
 
 _PARTS = (TEXT, *MEDIA)
 _REPLY_MERGE = Merge(Mode.PARTS, "llm_response_id")
@@ -261,10 +262,18 @@ OPENHANDS = RecordFormat(
         Signature(94, ("source", "kind"), {"kind": _KINDS}),
         Signature(90, ("source", "action", "args", "id")),
         Signature(90, ("source", "observation", "extras")),
-        Signature(90, ("history[].source", "instance_id")),
+        Signature(90, ("history[].source|history[][].source", "instance_id|git_patch")),
     ),
     records=(
-        RecordRule((has("history"), has("instance_id")), each="history[]", rules=(*_EVENTS, *_OLD_EVENTS), starts=True),
+        *(
+            RecordRule(
+                (has("history"), has("instance_id|git_patch"), When("history[0]", kind=kind)),
+                each=each,
+                rules=(*_EVENTS, *_OLD_EVENTS),
+                starts=True,
+            )
+            for kind, each in ((JsonKind.OBJECT, "history[]"), (JsonKind.ARRAY, "history[][]"))
+        ),
         *_EVENTS,
         *_OLD_EVENTS,
     ),

@@ -307,7 +307,8 @@ _TEMPLATES = frozenset(
     {
         *("<|im_start|>*", "<|begin_of_text|>*", "<|start_header_id|>*", "<s>*", "[INST]*", "<bos>*"),
         *("<start_of_turn>*", "[gMASK]*", "<｜begin*", "<|system|>*", "<|user|>*", "<|startoftext|>*", "<BOS_TOKEN>*"),
-        *("<|start|>*", "]~!b[*", "<|im_system|>*", "<|im_user|>*"),
+        *("<|start|>*", "]~!b[*", "<|im_system|>*", "<|im_user|>*", "<|start_of_role|>*"),
+        *("<|prompt|>*", "[|system|]*", "[|user|]*", "<role>*", "GPT4 Correct User:*"),
     }
 )
 """How the text begins if a single member contains a whole conversation in a chat template."""

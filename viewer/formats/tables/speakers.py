@@ -101,7 +101,7 @@ _PARAGRAPH = lazy_regex(rf"\n[ \t]*\n[ \t]*(?i:{'|'.join(_ASSISTANTS)}):")
 _AFTER_PARAGRAPH = lazy_regex(r"\n[ \t]*\n[ \t]*\Z")
 _LONGEST_GAP = 64
 _END = "<|endoftext|>"
-_CALL = lazy_regex(r"(?i)<[ /]?function[ _-]?call\b[^>\n]{0,40}>?")
+CALL_TAG = lazy_regex(r"(?i)<[ /]?function[ _-]?call\b[^>\n]{0,40}>?")
 _KINDS = {kind: lazy_regex("|".join(patterns)) for kind, patterns in _OTHERS.items()}
 
 LABELS = tuple(
@@ -120,6 +120,14 @@ def prompt_runs(text: str) -> Sequence[Run]:
     if runs and (len(runs) > 1 or runs[0][0] is not Kind.SAID or _ASKS_FOR_ANSWER.search(text)):
         return runs
     return [(prompt_kind(text), 0, len(text))]
+
+
+def display_runs(text: str) -> Sequence[Run]:
+    """Split a printed conversation into turns. `None` is what a program prints for an answer that only has calls."""
+    return [
+        (Kind.CALL, start, end, role) if text[start:end] == "None" else (kind, start, end, role)
+        for kind, start, end, role in _turns(text) or [(Kind.UNKNOWN, 0, len(text), "")]
+    ]
 
 
 def answer_runs(text: str) -> Sequence[Run]:
@@ -223,6 +231,26 @@ def _hidden(text: str) -> list[Span]:
     return [*zip(places[::2], places[1::2], strict=True)]
 
 
+def hidden_spans(text: str) -> list[Span]:
+    """Return the spans between marks that hide text. `text` contains line breaks in place of its labels."""
+    return _hidden(text)
+
+
+def doubtful_spans(text: str) -> list[Span]:
+    """Like `hidden_spans`, but marks inside a line count as well."""
+    return _hidden(_MARK_IN_LINE.sub("\n<", text))
+
+
+def is_in_spans(spans: Sequence[Span], at: int, end: int) -> bool:
+    """True if an offset is in one of the spans."""
+    return _is_in(spans, at, end)
+
+
+def suspect_labels(text: str) -> list[int]:
+    """Return the offsets of lines that may begin with a label for unspoken text."""
+    return [found.start("label") for found in _SUSPECT.finditer(text)]
+
+
 def _speaker(label: str) -> tuple[Kind, str]:
     word = label.strip().lower()
     if word in _USERS:
@@ -239,7 +267,7 @@ def _turn(text: str, start: int, end: int, role: str) -> list[_Turn]:
     last = text.find(_END, start, end)
     rest = end if last < 0 else last + len(_END)
     last = end if last < 0 else last
-    call = _CALL.search(text, start, last)
+    call = CALL_TAG.search(text, start, last)
     said = call.start() if call else last
     runs = _trimmed(text, Kind.SAID, start, said, role)
     if call:

@@ -8,6 +8,7 @@ from viewer.formats.tables.chat_messages import CHAT
 from viewer.formats.tables.model import (
     Container,
     Fault,
+    Hooks,
     Outcomes,
     RecordFormat,
     RecordRule,
@@ -18,6 +19,7 @@ from viewer.formats.tables.model import (
     lacks,
     no_flag,
 )
+from viewer.formats.tables.speakers import display_runs
 from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
@@ -82,6 +84,7 @@ TAU2 = RecordFormat(
         Signature(95, ("simulations[].task_id", "simulations[].messages|simulations[].ticks")),
         Signature(93, ("task_id", "termination_reason", "messages|ticks")),
         Signature(93, ("task_id", "reward", "traj[].role")),
+        Signature(93, (), {"messages_display": frozenset({"user:*", "system:*"})}),
     ),
     records=(
         RecordRule(
@@ -90,9 +93,11 @@ TAU2 = RecordFormat(
             rules=(RecordRule((), None, starts=True, session="id", goes_on=True), *_RUN),
         ),
         RecordRule((has("termination_reason"),), None, starts=True, session="id", goes_on=True),
+        RecordRule((has("messages_display"),), Kind.SAID, "user", "messages_display", split=True, starts=True),
         RecordRule((has("traj"), lacks("messages")), each="traj[]", rules=CHAT, starts=True),
         *_RUN,
     ),
     usage=(openai("usage", each="simulations[].messages[]"), openai("usage", each="messages[]")),
     model="info.agent_info.llm",
+    hooks=Hooks(split=display_runs),
 )

@@ -23,17 +23,21 @@ than compiling a pattern for both."""
 class MarkTokens(TokenSet):
     """The tokens of a frame, and the marks of chat templates."""
 
-    def __init__(self, spelled: Mapping[bytes, str], unknown: bytes = b"") -> None:
-        """`unknown` is a pattern for the marks of unknown speakers, if the template needs one. They start with `<`."""
+    def __init__(self, spelled: Mapping[bytes, str], unknown: bytes = b"", bracketed: bytes = b"") -> None:
+        """`unknown` is a pattern for the marks of unknown speakers, if the template needs one. They start with `<`.
+        `bracketed` is the same for marks that start with `[`."""
         self._spelled = dict(spelled)
         super().__init__(self._spelled)
         self._left = _FEW
         """The number of further searches that look for tokens and marks separately. If there are few searches and no
         marks, no pattern for marks is compiled."""
-        self._unknown = lazy_regex(unknown) if unknown else None
-        others = [b"(?P<unknown>%b)" % unknown.removeprefix(b"<")] if unknown else []
+        self._unknown = lazy_regex(b"|".join(filter(None, (unknown, bracketed)))) if unknown else None
+        others = [b"(?<=<)(?P<unknown>%b)" % unknown.removeprefix(b"<")] if unknown else []
+        if bracketed:
+            others.append(rb"(?<=\[)(?P<other>%b)" % bracketed.removeprefix(rb"\["))
         self._all = lazy_regex(lambda: token_or_mark(self._spelled, *others))
-        self._unfinished = re.compile(rb"<(?:\xef\xbd?|(?:\||\xef\xbd\x9c)[^<>\n]*)?\Z") if unknown else None
+        bracket = rb"|\[(?:\|[^\[\]\n]*)?\Z" if bracketed else b""
+        self._unfinished = re.compile(rb"<(?:\xef\xbd?|(?:\||\xef\xbd\x9c)[^<>\n]*)?\Z" + bracket) if unknown else None
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
         """Return the first token or mark at or after an offset, or None if there is none."""
@@ -49,7 +53,7 @@ class MarkTokens(TokenSet):
         found = self._all.search(window.data, start - window.base, limit)
         if found is None:
             return None
-        other = UNKNOWN if found.lastgroup == "unknown" else TEMPLATE
+        other = UNKNOWN if found.lastgroup in ("unknown", "other") else TEMPLATE
         return Token(self._spelled.get(found[0], other), found.start() + window.base, found.end() + window.base)
 
     def held_back(self, window: Window) -> int:

@@ -20,6 +20,8 @@ _SPEAKER = re.compile(
 )
 """The line that names the speaker. The editor extension adds the mode of the agent, and the oldest files do not always
 name the speaker."""
+_OTHER_SPEAKER = re.compile(rb"_\*\*[A-Z][\w -]{0,40}( \(.*\))?\*\*_")
+"""A line that looks like one that names a speaker. What follows is unknown."""
 _SEPARATOR = b"---"
 _COMMENT = b"<!-- "
 _TITLES = (b"# ", b"## ")
@@ -99,11 +101,10 @@ class SpecStoryReader:
         if self._block:
             self._read_block(text, start)
         elif speaker := _SPEAKER.fullmatch(text):
-            self._end_text()
-            self._role, self._is_sidechain = speaker[1] or b"", bool(speaker[2])
+            self._begin_message(speaker[1] or b"", is_sidechain=bool(speaker[2]))
             self._has_sections = self._marks_calls and bool(speaker[3])
-            self._has_call, self._after_blank = not self._role, True
-            self._data.clear()
+        elif self._role is not None and self._is_other_speaker(text):
+            self._begin_message(b"", is_sidechain=False)
         elif self._role is None:
             if text and not text.startswith((*_TITLES, _COMMENT)):
                 self._note_stray(start, start + len(text))
@@ -118,6 +119,19 @@ class SpecStoryReader:
             self._record.start(start)
         elif text:
             self._note_stray(start, start + len(text))
+
+    def _begin_message(self, role: bytes, *, is_sidechain: bool) -> None:
+        self._end_text()
+        self._role, self._is_sidechain = role, is_sidechain
+        self._has_call, self._after_blank = not role, True
+        self._data.clear()
+
+    def _is_other_speaker(self, text: bytes) -> bool:
+        """True for a line that names an unknown speaker: with a time or the like, or after a line of dashes."""
+        found = _OTHER_SPEAKER.fullmatch(text)
+        return found is not None and (
+            found[1] is not None or bool(self._said and self._read(*self._said[-1]) == _SEPARATOR)
+        )
 
     def _read_text(self, text: bytes, start: int) -> None:
         bare = text.lstrip(b" \t")

@@ -319,6 +319,8 @@ class TemplateFrame:
                 constrained=run.is_json,
                 kind=Kind.CALL,
             )
+        if run.kind is Kind.THOUGHT:
+            return replace(self.header, channel=Channel.ANALYSIS, channel_given="analysis", kind=run.kind)
         return replace(self.header, kind=run.kind)
 
 

@@ -41,6 +41,7 @@ def _body_tokens(name: str) -> MarkTokens:
             **{spelling.encode(): _START for spelling in template.starts},
         },
         template.unknown.encode(),
+        template.bracketed.encode(),
     )
 
 
@@ -143,7 +144,7 @@ class TemplateReader:
         self._frame_start, self._broke_out = token.start, broke_out
         self._at = self._scan = token.end
         if token.name == UNKNOWN:
-            role = self._text(token).decode("utf-8", "replace").strip("<|｜>")
+            role = self._text(token).decode("utf-8", "replace").strip("<|｜>[]")
             self._open(Head(None, role, None, (token.start, token.end)), token.end)
             return
         self._given = self._template.starts[self._text(token).decode()]
@@ -184,6 +185,8 @@ class TemplateReader:
         speaker = self._template.roles.get(role)
         if speaker is None and self._template.names_tools:
             return Head(Speaker.TOOL, "tool", " ".join(words), span)
+        if self._template.has_controls and words[1:] and words[1].startswith("{") and words[-1].endswith("}"):
+            words = words[:1]
         if words[1:] and not (len(words) == 2 and words[1].startswith("name=")):
             speaker = None
         name = words[1].removeprefix("name=") if speaker and words[1:] else None
@@ -314,3 +317,8 @@ COHERE = _traits("cohere")
 MISTRAL = _traits("mistral")
 KIMI_TEXT = _traits("kimi-text")
 MINIMAX = _traits("minimax")
+GRANITE = _traits("granite")
+ZEPHYR = _traits("zephyr")
+OPENCHAT = _traits("openchat")
+EXAONE = _traits("exaone")
+LING = _traits("ling")

@@ -25,6 +25,11 @@ _FRAMES = lazy_regex(
     rb"|(?P<minimax>\]~b\]|\]~!b\[)"
     rb"|(?P<glm>\[gMASK\]|<\|observation\|>)"
     rb"|(?P<plain><\|(?:system|user|assistant)\|>)"
+    rb"|(?P<granite><\|start_of_role\|>)"
+    rb"|(?P<zephyr><\|prompt\|>)"
+    rb"|(?P<exaone>\[\|(?:system|user|assistant)\|\])"
+    rb"|(?P<ling><role>(?:SYSTEM|HUMAN|ASSISTANT)</role>)"
+    rb"|(?P<openchat>(?:GPT4 Correct|GPT[34]|Code|Math Correct) (?:User|System):)"
     rb"|(?P<mistral>\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\])"
     + "|(?P<deepseek><｜(?:User|Assistant|begin▁of▁sentence)｜>)".encode()
 )
@@ -35,6 +40,10 @@ _OLD_ONLY = lazy_regex(
 )
 _IS_MISTRAL = lazy_regex(rb"\s*(?:<s>\s*)?\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]")
 _IS_KIMI = lazy_regex(rb"\s*\[BOS\]\s*<\|im_(?:user|system|assistant)\|>")
+_BEFORE = lazy_regex(rb"\s*(?:(?:<s>|<bos>|\[BOS\]|<\|(?:begin_of_text|startoftext|endoftext)\|>)\s*)?\Z")
+"""A pattern for what may come before the first mark of a template that other texts quote."""
+_SYSTEM_BEFORE = lazy_regex(rb"<\|end_of_turn\|>\s{0,8}\Z")
+_AT_START = frozenset({"granite", "zephyr", "exaone", "ling", "openchat"})
 _GLM = lazy_regex(rb"\[gMASK\]|<\|observation\|>")
 
 
@@ -47,7 +56,9 @@ def find_sign(text: bytes) -> Sign | None:
     start = 0 if _IS_KIMI.match(text) else found.start()
     if format == "plain":
         format = _plain(text)
-    elif (format == "chatml" and not _is_chatml(text)) or (format == "mistral" and not _is_mistral(text)):
+    if format in _AT_START and not _is_at_start(format, text, start):
+        return None
+    if (format == "chatml" and not _is_chatml(text)) or (format == "mistral" and not _is_mistral(text)):
         return None
     return Sign(_NAMES.get(format, format), found[0].decode(), start) if format else None
 
@@ -56,7 +67,17 @@ def _plain(text: bytes) -> str:
     """Return the template for frames that several templates share, or an empty string if nothing identifies it."""
     if _GLM.search(text):
         return "glm"
-    return "phi" if b"<|end|>" in text else ""
+    if b"<|end|>" in text:
+        return "phi"
+    return "zephyr" if any(mark in text for mark in (b"</s>", b"<|endoftext|>", b"<|assistant|>\n")) else ""
+
+
+def _is_at_start(format: str, text: bytes, start: int) -> bool:
+    """True if a text begins with the mark, so that it is not only a text about the template."""
+    before = text[:start]
+    if format == "openchat" and _SYSTEM_BEFORE.search(before[-64:]):
+        return True
+    return _BEFORE.match(before) is not None and (format != "openchat" or b"<|end_of_turn|>" in text)
 
 
 def _is_chatml(text: bytes) -> bool:

@@ -21,6 +21,8 @@ _NEXT_OBJECT = lazy_regex(rb"[\s;]*(?=\{)")
 MOST_OBJECTS = 64
 _FENCE = b"```tool_output"
 _ACTION = b"Action:"
+_PROCESS = (b"Here is my thought process:", b"Here's my thought process:")
+_RESPONSE_WORDS = lazy_regex(rb"Here(?: is|'s) my response:")
 _NAMED_CALL = lazy_regex(rb"[A-Za-z_][\w.-]{0,200}[ \t]*\r?\n\s*\{")
 _MAY_BE_NAMED = lazy_regex(rb"[A-Za-z_][\w.-]{0,200}(?:[ \t]*\r?\n\s*(?:\{.*)?|[ \t]*\r?)", re.DOTALL)
 _RETURN = lazy_regex(rb"\s*## Return of ([^\s<\\]{1,200})[ \t]*(?:\r?\n|\\n)?")
@@ -200,6 +202,27 @@ def named_call(text: bytes) -> list[Run]:
         return [Run(Kind.SAID, 0, len(text))]
     name = text.partition(b"\n")[0].strip().decode()
     return [Run(Kind.CALL, found.end() - 1, len(text), name, None, True)]
+
+
+# Granite.
+
+
+def may_be_process(text: bytes) -> bool:
+    """True if the text may begin with a thought after `Here is my thought process:`."""
+    return any(_begins(text, words) for words in _PROCESS)
+
+
+def process(text: bytes) -> list[Run]:
+    """Return the runs of an answer: the thought before `Here is my response:`, if any, and the rest."""
+    bare = text.lstrip(_SPACE)
+    words = next((words for words in _PROCESS if bare.startswith(words)), None)
+    if words is None:
+        return [Run(Kind.SAID, 0, len(text))]
+    start = text.index(words) + len(words)
+    found = _RESPONSE_WORDS.search(text, start)
+    if found is None:
+        return [Run(Kind.THOUGHT, start, len(text))]
+    return [Run(Kind.THOUGHT, start, found.start()), Run(Kind.SAID, found.end(), len(text))]
 
 
 # Cohere.

@@ -52,6 +52,8 @@ class Template(Struct, frozen=True):
     layout: tuple[str, ...] = ()
     """Marks that belong to no frame and no text."""
     roles: Mapping[str, Speaker] = field(default_factory=lambda: COMMON_ROLES)
+    has_controls: bool = False
+    """True if a header may contain a JSON object after its role. It is no part of the text."""
     names_tools: bool = False
     """True if header words that are not a role name the tool that replies."""
     open_ended: frozenset[Speaker | None] = frozenset()
@@ -65,6 +67,8 @@ class Template(Struct, frozen=True):
     unknown: str = rf"<\|(?!{NEUTRAL}\|>)[A-Za-z][A-Za-z0-9_-]{{1,40}}\|>"
     """A pattern for marks that begin the frame of a speaker that the template does not have. Its text is hidden.
     Matches have at most 64 bytes."""
+    bracketed: str = ""
+    """The same pattern for marks in square brackets, if the template has such marks."""
     unknown_in: frozenset[Speaker | None] = frozenset({Speaker.ASSISTANT})
     """The speakers in whose frames these marks are not text."""
     lookalikes: tuple[str, ...] = ()
@@ -195,7 +199,74 @@ MINIMAX = Template(
     roles={**COMMON_ROLES, "ai": Speaker.ASSISTANT},
     replies=texts.responses,
 )
+GRANITE = Template(
+    "granite",
+    starts={"<|start_of_role|>": None},
+    ends=("<|end_of_text|>",),
+    header_ends=("<|end_of_role|>",),
+    roles={
+        **COMMON_ROLES,
+        **dict.fromkeys(("available_tools", "tools", "documents", "document"), Speaker.SYSTEM),
+        "assistant_tool_call": Speaker.ASSISTANT,
+        "tool_response": Speaker.TOOL,
+    },
+    has_controls=True,
+    unknown=rf"<\|(?!{NEUTRAL}\|>|start_of_cite\|>)[A-Za-z][A-Za-z0-9_-]{{1,40}}\|>",
+    held={Speaker.ASSISTANT: Held(texts.may_be_process, texts.process)},
+)
+ZEPHYR = Template(
+    "zephyr",
+    starts={
+        **{"<|system|>": Speaker.SYSTEM, "<|user|>": Speaker.USER, "<|assistant|>": Speaker.ASSISTANT},
+        **{"<|tool|>": Speaker.TOOL, "<|prompt|>": Speaker.USER, "<|answer|>": Speaker.ASSISTANT},
+    },
+    ends=("</s>", "<|endoftext|>"),
+    open_ended=_ALL,
+    unknown_in=_ALL,
+)
+OPENCHAT = Template(
+    "openchat",
+    starts={
+        f"{model} {role}:": speaker
+        for model in ("GPT4 Correct", "GPT4", "GPT3", "Code", "Math Correct")
+        for role, speaker in (
+            *(("User", Speaker.USER), ("Assistant", Speaker.ASSISTANT), ("System", Speaker.SYSTEM)),
+            *(("Tool", Speaker.TOOL), ("Function", Speaker.TOOL)),
+        )
+    },
+    ends=("<|end_of_turn|>",),
+    layout=("<s>",),
+    open_ended=frozenset({Speaker.SYSTEM}),
+    begins_with=Speaker.SYSTEM,
+)
+EXAONE = Template(
+    "exaone",
+    starts={
+        **{"[|system|]": Speaker.SYSTEM, "[|user|]": Speaker.USER, "[|assistant|]": Speaker.ASSISTANT},
+        "[|tool|]": Speaker.TOOL,
+    },
+    ends=("[|endofturn|]",),
+    layout=("[BOS]",),
+    open_ended=frozenset({Speaker.USER}),
+    unknown_in=_ALL,
+    bracketed=r"\[\|[A-Za-z_]{1,40}\|\]",
+)
+LING = Template(
+    "ling",
+    starts={"<role>": None},
+    ends=("<|role_end|>",),
+    header_ends=("</role>",),
+    roles={
+        **{"SYSTEM": Speaker.SYSTEM, "HUMAN": Speaker.USER, "ASSISTANT": Speaker.ASSISTANT},
+        "OBSERVATION": Speaker.TOOL,
+    },
+    open_ended=_ALL,
+)
 
 TEMPLATES: Mapping[str, Template] = {
-    each.name: each for each in (CHATML, LLAMA3, DEEPSEEK, GEMMA, GLM, PHI, COHERE, MISTRAL, KIMI, MINIMAX)
+    each.name: each
+    for each in (
+        *(CHATML, LLAMA3, DEEPSEEK, GEMMA, GLM, PHI, COHERE, MISTRAL, KIMI, MINIMAX),
+        *(GRANITE, ZEPHYR, OPENCHAT, EXAONE, LING),
+    )
 }

@@ -105,7 +105,8 @@ class TemplateFrame:
     def layout(self, text: bytes, token: Token) -> None:
         """Handle a mark that is only layout."""
         is_first = self.part.first is None and not self.parts
-        if self._blocks.is_open or (self._speaker not in _SPOKEN and not is_first):
+        is_inside = self._blocks.is_open or self._blocks.is_in_element
+        if is_inside or (self._speaker not in _SPOKEN and not is_first):
             self.add(text, token.start)
         elif is_first:
             self.part.at = token.end

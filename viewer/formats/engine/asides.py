@@ -29,7 +29,8 @@ _TASK_WORDS, _PHRASE_WORDS = 2, 5
 """The minimum number of words in a task that is a whole prompt, and in one that is part of a prompt."""
 _STRING = lazy_regex(r'"(?:[^"\\]|\\.)*"')
 _TASK = Kind.SUBAGENT
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class AsideCalls:

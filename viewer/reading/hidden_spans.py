@@ -7,7 +7,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 
 from msgspec import Struct
 
@@ -15,10 +15,14 @@ from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Channel, Span
 from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import (
+    PLACEHOLDER,
     TEMPLATE_TOKEN,
+    begun_placeholder,
     find_turn,
     is_call,
+    is_quoted,
     may_be_stripped,
+    placeholders,
     read_turn,
     stripped_spans,
     unknown_tokens,
@@ -205,9 +209,10 @@ def _end_of(name: bytes, data: bytes, at: int, *, grows: bool) -> int | None:
 
 
 class OpenElement:
-    """Follows growing text of a user or an assistant, and tells whether it ends inside an element that may be hidden.
+    """Follows growing text of a user or an assistant, to know whether it ends inside an element that may be hidden.
 
-    Marks inside such an element do not divide the text, so that the element is hidden as a whole."""
+    Marks inside such an element do not divide the text, so that the element is hidden as a whole. The same holds after
+    a reserved token, which hides the rest of the text."""
 
     def __init__(self, role: str) -> None:
         self._tag = {"user": _ADDED, "assistant": _CALLED}.get(role)
@@ -217,19 +222,25 @@ class OpenElement:
         """Where in the tail the next tag may begin."""
         self._name = b""
         self._depth = 0
+        self._is_over = False
 
     @property
     def is_open(self) -> bool:
-        """True inside an element."""
-        return self._depth > 0
+        """True inside an element, and after a reserved token."""
+        return self._depth > 0 or self._is_over
 
     def add(self, data: bytes) -> None:
         """Add text to the end."""
         if self._tag is None:
             return
         self._tail += data
+        if self._is_over:
+            return
         while self._closes() if self._depth else self._opens(self._tag):
             pass
+        self._is_over = not self._is_prompt and any(
+            not is_quoted(self._tail, found.start()) for found in PLACEHOLDER.finditer(self._tail)
+        )
         kept = 2 * _LONGEST_TAG
         if len(self._tail) > kept:
             self._from = max(_LONGEST_TAG, self._from - (len(self._tail) - kept))
@@ -285,7 +296,7 @@ def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS,
     spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
     held = max(begun(body.data), _begun_parts(body.data), _begun_element(body, role))
     if role == "assistant":
-        held = max(held, _begun_token(body.data), _begun_stripped(body.data))
+        held = max(held, _begun_token(body.data), begun_placeholder(body.data), _begun_stripped(body.data))
     if in_json:
         held = max(held, begun_steps(body.data, role))
     if held:
@@ -305,7 +316,7 @@ def _embedded(body: Body, *, in_json: bool) -> list[Block]:
     if stripped:
         return [Block(start, end, BlockKind.THOUGHT, Source.STRIPPED) for start, end in stripped]
     first = find_turn(body.data, in_json=in_json)
-    token = min(_live_tokens(body), default=None) if in_json else None
+    token = min(_live_tokens(body, in_json=in_json), default=None)
     if first is not None and body.is_live(first, first + 1) and (token is None or first <= token):
         return list(_hidden_parts(body, first))
     if token is not None:
@@ -313,12 +324,14 @@ def _embedded(body: Body, *, in_json: bool) -> list[Block]:
     return []
 
 
-def _live_tokens(body: Body) -> Iterator[int]:
+def _live_tokens(body: Body, *, in_json: bool) -> Iterator[int]:
     """Yield the offset of the first token of a chat template, and that of the first token that no template has, outside
-    thoughts, calls, and replies."""
-    live = (found.start() for found in TEMPLATE_TOKEN.finditer(body.data) if body.is_live(*found.span()))
-    yield from islice(live, 1)
-    unknown = [start for start, end in unknown_tokens(body.data) if body.is_live(start, end)]
+    thoughts, calls, and replies. Outside JSON, yield only that of a reserved token."""
+    if in_json:
+        live = (found.start() for found in TEMPLATE_TOKEN.finditer(body.data) if body.is_live(*found.span()))
+        yield from islice(live, 1)
+    found = chain(unknown_tokens(body.data) if in_json else (), placeholders(body.data))
+    unknown = sorted(start for start, end in found if body.is_live(start, end))
     if unknown:
         blocks = [(block.start, block.end) for block in _marked(body, [], is_assistant=True)]
         hidden = _merged([*blocks, *thought_spans(body)])

@@ -238,7 +238,7 @@ _HEADS = tuple(dict.fromkeys(tag[:4] for tag in THINK_TAGS))
 """The first four letters of each tag name."""
 _BRACKETED = (
     *("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect", "plan]", "planning"),
-    *("criti", "judge]", "verifier]", "evaluator]", "draft]", "monologue", "internal", "deliberation"),
+    *("criti", "judge]", "verifier]", "evaluator]", "monologue", "internal", "deliberation"),
 )
 """The beginnings of words that mark a thought in square brackets."""
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
@@ -371,8 +371,11 @@ MARK_SIGNS = (
         b"</toolcall>",
         b"<details",
         b"</details",
-        b"<unused9",
+        b"<unused",
         b"[unused",
+        b"<special_",
+        b"<reserved",
+        b"<extra_id_",
         b"[end_tool_",
         b"```json",
         b"```mswea",

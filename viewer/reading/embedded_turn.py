@@ -76,6 +76,8 @@ PLACEHOLDER = lazy_regex(
     signs=(b"<special_", b"<unused", b"<reserved", b"<extra_id_", b"[unused"),
 )
 """A token that a vocabulary reserves, in every format. What it means in the output of a model is unknown."""
+_RESERVED = (b"<SPECIAL_", b"<unused", b"<reserved", b"<extra_id_", b"[unused", b"[UNUSED")
+"""The beginnings of such tokens."""
 _BEGUN_PLACEHOLDER = lazy_regex(
     rb"<(?:S(?:P(?:E(?:C(?:I(?:AL?)?)?)?)?)?|SPECIAL_\d{0,4}|u(?:n(?:u(?:s(?:e)?)?)?)?|unused_?\d{0,4}"
     rb"|r(?:e(?:s(?:e(?:r(?:ve?)?)?)?)?)?|reserved_?\d{0,4}|e(?:x(?:t(?:r(?:a(?:_(?:id?)?)?)?)?)?)?|extra_id_\d{0,4})?"
@@ -93,7 +95,13 @@ def unknown_tokens(data: bytes) -> Iterator[Span]:
 
 def placeholders(data: bytes) -> Iterator[Span]:
     """Yield the spans of reserved tokens, unless they are quoted or in a code block."""
-    yield from _unquoted(PLACEHOLDER, data)
+    if may_have_placeholder(data):
+        yield from _unquoted(PLACEHOLDER, data)
+
+
+def may_have_placeholder(data: bytes) -> bool:
+    """True if the text may have a reserved token. This test is inexpensive."""
+    return any(map(data.__contains__, _RESERVED))
 
 
 def begun_placeholder(data: bytes) -> int:

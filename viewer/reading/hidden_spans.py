@@ -22,6 +22,7 @@ from viewer.reading.embedded_turn import (
     is_call,
     is_quoted,
     may_be_stripped,
+    may_have_placeholder,
     placeholders,
     read_turn,
     stripped_spans,
@@ -56,6 +57,7 @@ _DEEPEST_INDENT = 8
 _FENCE = lazy_regex(rb"(?m)^[ \t]{0,8}(?:```|~~~)", signs=(b"```", b"~~~"))
 _BEGUN_TAG = lazy_regex(rb"([\w:-]*)([\s/][^<>]*)?")
 _LONGEST_TAG = 320
+_MOST_NEW = 64 * 1024
 _LEAD = "type|text|thought|thinking|reasoning|functionCall|functionResponse|toolUse|toolResult|reasoningContent"
 _PRINTED = lazy_regex(rb"\s*\[\{\s*([\"'])(?:%s)\1\s*:" % _LEAD.encode(), signs=(b"[{",))
 """A pattern for the beginning of a body that is a printed list of content parts."""
@@ -215,8 +217,11 @@ class OpenElement:
     a reserved token, which hides the rest of the text."""
 
     def __init__(self, role: str) -> None:
-        self._tag = {"user": _ADDED, "assistant": _CALLED}.get(role)
         self._is_prompt = role == "user"
+        self._tag = _ADDED if self._is_prompt else _CALLED if role == "assistant" else None
+        self._new: list[bytes] = []
+        """Text that has not been searched. Few texts have marks, so most are never searched."""
+        self._size = 0
         self._tail = b""
         self._from = 0
         """Where in the tail the next tag may begin."""
@@ -227,24 +232,30 @@ class OpenElement:
     @property
     def is_open(self) -> bool:
         """True inside an element, and after a reserved token."""
+        if self._new and self._tag is not None:
+            self._search(self._tag)
         return self._depth > 0 or self._is_over
 
     def add(self, data: bytes) -> None:
         """Add text to the end."""
-        if self._tag is None:
+        if self._tag is None or self._is_over:
             return
-        self._tail += data
-        if self._is_over:
-            return
-        while self._closes() if self._depth else self._opens(self._tag):
+        self._new.append(data)
+        self._size += len(data)
+        if self._size > _MOST_NEW:
+            self._search(self._tag)
+
+    def _search(self, tag: re.Pattern[bytes]) -> None:
+        text = self._tail = b"".join((self._tail, *self._new))
+        self._new, self._size = [], 0
+        while self._closes() if self._depth else self._opens(tag):
             pass
-        self._is_over = not self._is_prompt and any(
-            not is_quoted(self._tail, found.start()) for found in PLACEHOLDER.finditer(self._tail)
-        )
+        if not self._is_prompt and may_have_placeholder(text):
+            self._is_over = any(not is_quoted(text, found.start()) for found in PLACEHOLDER.finditer(text))
         kept = 2 * _LONGEST_TAG
-        if len(self._tail) > kept:
-            self._from = max(_LONGEST_TAG, self._from - (len(self._tail) - kept))
-            self._tail = self._tail[-kept:]
+        if len(text) > kept:
+            self._from = max(_LONGEST_TAG, self._from - (len(text) - kept))
+            self._tail = text[-kept:]
 
     def _opens(self, tag: re.Pattern[bytes]) -> bool:
         found = tag.search(self._tail, self._from)

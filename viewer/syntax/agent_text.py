@@ -5,7 +5,6 @@ Answer:`) or calls as JSON, and results come back in prompts (`Observation:`).""
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect
 from collections.abc import Iterator
 from enum import Enum
@@ -126,9 +125,9 @@ def may_have_steps(data: bytes, start: int = 0) -> bool:
     return MAY_HAVE_STEPS.match(data, start) is not None or has_input(data, start)
 
 
-def has_input(data: bytes | bytearray, start: int = 0, end: int = sys.maxsize) -> bool:
+def has_input(data: bytes | bytearray, start: int = 0) -> bool:
     """True if the beginning of the text at `start`, or of its source in a JSON string, labels an input."""
-    limit = min(end, start + _LONGEST_SPELLED * FARTHEST_INPUT)
+    limit = start + _LONGEST_SPELLED * FARTHEST_INPUT
     if data.find(INPUT, start, limit) < 0:
         return False
     return HAS_INPUT.search(data, start, limit) is not None

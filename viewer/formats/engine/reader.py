@@ -35,8 +35,8 @@ from viewer.syntax.json_lines import LazyNode, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 if TYPE_CHECKING:
-    from viewer.formats.engine.asides import AsideCalls
     from viewer.formats.engine.known.runs import RecordRuns
+    from viewer.formats.engine.writing.asides import AsideCalls
     from viewer.formats.engine.writing.columns import Session
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
@@ -393,7 +393,7 @@ class Records:
 
 
 def _aside_calls(table: Asides) -> AsideCalls:
-    from viewer.formats.engine.asides import AsideCalls  # lazy: few formats need it
+    from viewer.formats.engine.writing.asides import AsideCalls  # lazy: few formats need it
 
     return AsideCalls(table)
 

@@ -300,7 +300,8 @@ class ToolChecks:
             yield from self._check_shape(case)
         if recipient is None:
             return
-        if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
+        declared = self._declarations
+        if declared and not declared.may_find_more and not declared.knows(recipient) and is_function(recipient):
             yield case.diagnose(W_TOOL_UNDECLARED, None, _tool_place(case, recipient))
         if message.ending is not Ending.OPEN and self._declarations and self._declarations.knows(recipient):
             yield from self._check_arguments(case, recipient)

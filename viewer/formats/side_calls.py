@@ -1,4 +1,4 @@
-"""Recognize spans of traces whose names say that their model call produces no answer: titles, drafts, and judges."""
+"""Recognize spans of traces, and logged calls, whose names say that they produce no answer: titles, drafts, and judges."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _HOLDERS = spelled(
         "span_attributes",
         "span_data",
         "properties",
+        "request_properties",
+        "custom_properties",
         "traceloop",
         "entity",
         "langfuse",

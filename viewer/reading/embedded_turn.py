@@ -71,16 +71,55 @@ _UNKNOWN_TOKEN = lazy_regex(
     % {b"neutral": NEUTRAL.encode(), b"bar": "｜".encode()},
     signs=(b"<|", "<｜".encode()),
 )
+PLACEHOLDER = lazy_regex(
+    rb"<(?:SPECIAL_|unused_?|reserved_?|extra_id_)\d{1,4}>|\[(?:unused|UNUSED_?)\d{1,4}\]",
+    signs=(b"<special_", b"<unused", b"<reserved", b"<extra_id_", b"[unused"),
+)
+"""A token that a vocabulary reserves, in every format. What it means in the output of a model is unknown."""
+_RESERVED = (b"<SPECIAL_", b"<unused", b"<reserved", b"<extra_id_", b"[unused", b"[UNUSED")
+"""The beginnings of such tokens."""
+_BEGUN_PLACEHOLDER = lazy_regex(
+    rb"<(?:S(?:P(?:E(?:C(?:I(?:AL?)?)?)?)?)?|SPECIAL_\d{0,4}|u(?:n(?:u(?:s(?:e)?)?)?)?|unused_?\d{0,4}"
+    rb"|r(?:e(?:s(?:e(?:r(?:ve?)?)?)?)?)?|reserved_?\d{0,4}|e(?:x(?:t(?:r(?:a(?:_(?:id?)?)?)?)?)?)?|extra_id_\d{0,4})?"
+    rb"|\[(?:[uU](?:[nN](?:[uU](?:[sS](?:[eE](?:[dD](?:_?\d{0,4})?)?)?)?)?)?)?"
+)
+LONGEST_PLACEHOLDER = 24
 _QUOTED = (b"`", b"'", b'"')
 _FENCE = lazy_regex(rb"(?m)^[ \t]{0,8}(?:```|~~~)", signs=(b"```", b"~~~"))
 
 
 def unknown_tokens(data: bytes) -> Iterator[Span]:
     """Yield the spans of control tokens that no template has, unless they are quoted or in a code block."""
+    yield from _unquoted(_UNKNOWN_TOKEN, data)
+
+
+def placeholders(data: bytes) -> Iterator[Span]:
+    """Yield the spans of reserved tokens, unless they are quoted or in a code block."""
+    if may_have_placeholder(data):
+        yield from _unquoted(PLACEHOLDER, data)
+
+
+def may_have_placeholder(data: bytes) -> bool:
+    """True if the text may have a reserved token. This test is inexpensive."""
+    return any(map(data.__contains__, _RESERVED))
+
+
+def begun_placeholder(data: bytes) -> int:
+    """Return the number of bytes at the end that may begin a reserved token."""
+    at = max(data.rfind(b"<", -LONGEST_PLACEHOLDER), data.rfind(b"[", -LONGEST_PLACEHOLDER))
+    return len(data) - at if at >= 0 and _BEGUN_PLACEHOLDER.fullmatch(data, at) else 0
+
+
+def is_quoted(data: bytes, start: int) -> bool:
+    """True if a quote precedes this offset."""
+    return data[start - 1 : start] in _QUOTED
+
+
+def _unquoted(token: re.Pattern[bytes], data: bytes) -> Iterator[Span]:
     fences: list[int] | None = None
-    for found in _UNKNOWN_TOKEN.finditer(data):
+    for found in token.finditer(data):
         start = found.start()
-        if MARK.match(data, start) or data[start - 1 : start] in _QUOTED:
+        if MARK.match(data, start) or is_quoted(data, start):
             continue
         fences = [fence.start() for fence in _FENCE.finditer(data)] if fences is None else fences
         if bisect(fences, start) % 2 == 0:
@@ -214,7 +253,7 @@ def stripped_spans(data: bytes) -> list[Span]:
 def first_token(data: bytes, start: int = 0, end: int | None = None) -> Span:
     """Return the span of the first control token or template mark between two offsets, or an empty span."""
     limit = len(data) if end is None else end
-    unknown = _UNKNOWN_TOKEN.match(data, start, limit)
+    unknown = _UNKNOWN_TOKEN.match(data, start, limit) or PLACEHOLDER.match(data, start, limit)
     if unknown is not None:
         return unknown.span()
     token = TEMPLATE_TOKEN.search(data, start, limit)

@@ -7,7 +7,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 
 from msgspec import Struct
 
@@ -15,10 +15,15 @@ from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Channel, Span
 from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import (
+    PLACEHOLDER,
     TEMPLATE_TOKEN,
+    begun_placeholder,
     find_turn,
     is_call,
+    is_quoted,
     may_be_stripped,
+    may_have_placeholder,
+    placeholders,
     read_turn,
     stripped_spans,
     unknown_tokens,
@@ -46,12 +51,13 @@ _BEGUN_TOKEN = lazy_regex(
 )
 _LONGEST_TOKEN = 64
 _ADDED = lazy_regex(rb"(?i)<(%s)(?=[\s>/])[^<>]{0,256}>" % "|".join(ADDED_TAGS).encode(), signs=(b"<",))
-_CALLED = lazy_regex(
-    rb"(?im)^[ \t]{0,8}<(%s)(?=[\s>/])[^<>]{0,256}(?<!/)>" % "|".join(CALL_TAGS).encode(), signs=(b"<",)
-)
+_CALLED = lazy_regex(rb"(?i)<(%s)(?=[\s>/])[^<>]{0,256}(?<!/)>" % "|".join(CALL_TAGS).encode(), signs=(b"<",))
+_DEEPEST_INDENT = 8
+"""The maximum number of spaces and tabs before an element that begins a line."""
 _FENCE = lazy_regex(rb"(?m)^[ \t]{0,8}(?:```|~~~)", signs=(b"```", b"~~~"))
 _BEGUN_TAG = lazy_regex(rb"([\w:-]*)([\s/][^<>]*)?")
 _LONGEST_TAG = 320
+_MOST_NEW = 64 * 1024
 _LEAD = "type|text|thought|thinking|reasoning|functionCall|functionResponse|toolUse|toolResult|reasoningContent"
 _PRINTED = lazy_regex(rb"\s*\[\{\s*([\"'])(?:%s)\1\s*:" % _LEAD.encode(), signs=(b"[{",))
 """A pattern for the beginning of a body that is a printed list of content parts."""
@@ -120,10 +126,11 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block
     if _PRINTED.match(body.data) and _HIDDEN_PART.search(body.data):
         return [Block(0, len(body.data), BlockKind.TOKENS)]
     if role == "assistant":
-        embedded = _embedded(body, in_json=in_json) or [*steps, *_calls(body)]
-        thoughts = [*thought_spans(body), *((block.start, block.end) for block in embedded)]
-        return _apart([*embedded, *_marked(body, sorted(thoughts), is_assistant=True)])
-    added = [*steps, *_added(body)] if role == "user" else []
+        thoughts = thought_spans(body)
+        found = [*(_embedded(body, in_json=in_json) or steps), *_elements(_called(body, thoughts))]
+        thoughts = [*thoughts, *((block.start, block.end) for block in found)]
+        return _apart([*found, *_marked(body, sorted(thoughts), is_assistant=True)])
+    added = [*steps, *_elements(_added(body.data))] if role == "user" else []
     return _apart([*added, *_marked(body, sorted((block.start, block.end) for block in added), is_assistant=False)])
 
 
@@ -132,47 +139,146 @@ def _steps(body: Body, role: str) -> list[Block]:
     return [Block(step.start, step.end, _KIND_OF_STEP[step.kind], Source.AGENT) for step in steps_of(body.data, role)]
 
 
-def _added(body: Body) -> list[Block]:
-    """Return the elements that an agent added to a prompt. An unclosed element inside a line is text."""
-    blocks: list[Block] = []
-    data, at, unclosed = body.data, 0, set[bytes]()
+def _elements(found: Iterator[tuple[int, int | None]]) -> list[Block]:
+    return [Block(start, end, BlockKind.TOKENS) for start, end in found if end is not None]
+
+
+def _added(data: bytes, *, grows: bool = False) -> Iterator[tuple[int, int | None]]:
+    """Yield the start and end of each element that an agent added to a prompt. The end is None for an unclosed element
+    inside a line, which is text, and for an element that is still open in a growing body."""
+    at, unclosed = 0, set[bytes]()
     while found := _ADDED.search(data, at):
         start, at = found.start(), found.end()
         if data[start - 1 : start] == b"`" and data.startswith(b"`", at):
             continue  # the user mentions the tag
         name = found[1].lower()
-        closing = None if name in unclosed else _ends_of(name).search(data, at)
-        unclosed.update([] if closing else [name])
-        line = data[max(0, start - LONGEST_INDENT) : start].rstrip(b" \t")
-        if closing is None and line and not line.endswith((b"\n", b"\r")):
-            continue
-        at = closing.end() if closing else len(data)
-        blocks.append(Block(start, at, BlockKind.TOKENS))
-    return blocks
+        end = None if name in unclosed else _end_of(name, data, at, grows=grows)
+        if end is None:
+            unclosed.add(name)
+            line = data[max(0, start - LONGEST_INDENT) : start].rstrip(b" \t")
+            if not grows and (not line or line.endswith((b"\n", b"\r"))):
+                end = len(data)
+        at = at if end is None else end
+        yield start, end
 
 
-def _calls(body: Body) -> list[Block]:
-    """Return the elements of an answer that contain calls or results."""
-    blocks: list[Block] = []
+def _called(body: Body, thoughts: list[Span], *, grows: bool = False) -> Iterator[tuple[int, int | None]]:
+    """Yield the start and end of each element of an answer that contains calls or results. The end is None for an
+    element that is not closed, which is text unless the body grows."""
     data, at, unclosed = body.data, 0, set[bytes]()
     fences: list[int] | None = None
+    ends = {end for _, end in thoughts}
     while found := _CALLED.search(data, at):
-        start, at, name = found.start(1) - 1, found.end(), found[1].lower()
+        start, at, name = found.start(), found.end(), found[1].lower()
+        if name in unclosed or not _begins_run(data, start, ends):
+            continue
         fences = [fence.start() for fence in _FENCE.finditer(data)] if fences is None else fences
-        if name in unclosed or bisect(fences, start) % 2:
+        if bisect(fences, start) % 2:
             continue
-        closing = _ends_of(name).search(data, at)
-        if closing is None:
+        end = _end_of(name, data, at, grows=grows)
+        if end is None:
             unclosed.add(name)
-            continue
-        at = closing.end()
-        blocks.append(Block(start, at, BlockKind.TOKENS))
-    return blocks
+        else:
+            at = end
+            ends.add(end)
+        yield start, end
+
+
+def _begins_run(data: bytes, start: int, ends: set[int]) -> bool:
+    """True if the text at an offset begins a line, or follows a mark or one of the blocks that end at these offsets."""
+    before = data[max(0, start - LONGEST_INDENT) : start]
+    line = before.rstrip(b" \t")
+    end = start - len(before) + len(line)
+    if not line or line.endswith(b"\n"):
+        return start - end <= _DEEPEST_INDENT
+    if end in ends:
+        return True
+    closing = (found for found in MARK.finditer(data, max(0, end - LONGEST_INDENT), end) if found.end() == end)
+    return any(read_mark(found).closes for found in closing)
+
+
+def _end_of(name: bytes, data: bytes, at: int, *, grows: bool) -> int | None:
+    """Return the end of an element whose opening tag ends at an offset, or None if it is not closed. Elements of one
+    name nest. If some of them are not closed, the last closing tag ends the element, unless the body grows."""
+    depth, last = 1, None
+    for tag in _tags_of(name).finditer(data, at):
+        is_closing = tag[0].startswith(b"</")
+        depth += -1 if is_closing else 1
+        last = tag.end() if is_closing else last
+        if not depth:
+            return last
+    return None if grows else last
+
+
+class OpenElement:
+    """Follows growing text of a user or an assistant, to know whether it ends inside an element that may be hidden.
+
+    Marks inside such an element do not divide the text, so that the element is hidden as a whole. The same holds after
+    a reserved token, which hides the rest of the text."""
+
+    def __init__(self, role: str) -> None:
+        self._is_prompt = role == "user"
+        self._tag = _ADDED if self._is_prompt else _CALLED if role == "assistant" else None
+        self._new: list[bytes] = []
+        """Text that has not been searched. Few texts have marks, so most are never searched."""
+        self._size = 0
+        self._tail = b""
+        self._from = 0
+        """Where in the tail the next tag may begin."""
+        self._name = b""
+        self._depth = 0
+        self._is_over = False
+
+    @property
+    def is_open(self) -> bool:
+        """True inside an element, and after a reserved token."""
+        if self._new and self._tag is not None:
+            self._search(self._tag)
+        return self._depth > 0 or self._is_over
+
+    def add(self, data: bytes) -> None:
+        """Add text to the end."""
+        if self._tag is None or self._is_over:
+            return
+        self._new.append(data)
+        self._size += len(data)
+        if self._size > _MOST_NEW:
+            self._search(self._tag)
+
+    def _search(self, tag: re.Pattern[bytes]) -> None:
+        text = self._tail = b"".join((self._tail, *self._new))
+        self._new, self._size = [], 0
+        while self._closes() if self._depth else self._opens(tag):
+            pass
+        if not self._is_prompt and may_have_placeholder(text):
+            self._is_over = any(not is_quoted(text, found.start()) for found in PLACEHOLDER.finditer(text))
+        kept = 2 * _LONGEST_TAG
+        if len(text) > kept:
+            self._from = max(_LONGEST_TAG, self._from - (len(text) - kept))
+            self._tail = text[-kept:]
+
+    def _opens(self, tag: re.Pattern[bytes]) -> bool:
+        found = tag.search(self._tail, self._from)
+        if found is None:
+            return False
+        self._from = found.end()
+        if self._is_prompt or _begins_run(self._tail, found.start(), set()):
+            self._name, self._depth = found[1].lower(), 1
+        return True
+
+    def _closes(self) -> bool:
+        found = _tags_of(self._name).search(self._tail, self._from)
+        if found is None:
+            return False
+        self._from = found.end()
+        self._depth += -1 if found[0].startswith(b"</") else 1
+        return True
 
 
 @bounded_cache(64)
-def _ends_of(name: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"</%s\s?>" % re.escape(name), re.IGNORECASE)
+def _tags_of(name: bytes) -> re.Pattern[bytes]:
+    name = re.escape(name)
+    return re.compile(rb"</%s\s?>|<%s(?=[\s>/])[^<>]{0,256}(?<!/)>" % (name, name), re.IGNORECASE)
 
 
 def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
@@ -199,9 +305,9 @@ def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
 def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
     """Return the text of `shown_text` for a growing body, without bytes that may still become part of a mark."""
     spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
-    held = max(begun(body.data), _begun_parts(body.data), _begun_element(body.data, role))
+    held = max(begun(body.data), _begun_parts(body.data), _begun_element(body, role))
     if role == "assistant":
-        held = max(held, _begun_token(body.data), _begun_stripped(body.data))
+        held = max(held, _begun_token(body.data), begun_placeholder(body.data), _begun_stripped(body.data))
     if in_json:
         held = max(held, begun_steps(body.data, role))
     if held:
@@ -221,7 +327,7 @@ def _embedded(body: Body, *, in_json: bool) -> list[Block]:
     if stripped:
         return [Block(start, end, BlockKind.THOUGHT, Source.STRIPPED) for start, end in stripped]
     first = find_turn(body.data, in_json=in_json)
-    token = min(_live_tokens(body), default=None) if in_json else None
+    token = min(_live_tokens(body, in_json=in_json), default=None)
     if first is not None and body.is_live(first, first + 1) and (token is None or first <= token):
         return list(_hidden_parts(body, first))
     if token is not None:
@@ -229,12 +335,14 @@ def _embedded(body: Body, *, in_json: bool) -> list[Block]:
     return []
 
 
-def _live_tokens(body: Body) -> Iterator[int]:
+def _live_tokens(body: Body, *, in_json: bool) -> Iterator[int]:
     """Yield the offset of the first token of a chat template, and that of the first token that no template has, outside
-    thoughts, calls, and replies."""
-    live = (found.start() for found in TEMPLATE_TOKEN.finditer(body.data) if body.is_live(*found.span()))
-    yield from islice(live, 1)
-    unknown = [start for start, end in unknown_tokens(body.data) if body.is_live(start, end)]
+    thoughts, calls, and replies. Outside JSON, yield only that of a reserved token."""
+    if in_json:
+        live = (found.start() for found in TEMPLATE_TOKEN.finditer(body.data) if body.is_live(*found.span()))
+        yield from islice(live, 1)
+    found = chain(unknown_tokens(body.data) if in_json else (), placeholders(body.data))
+    unknown = sorted(start for start, end in found if body.is_live(start, end))
     if unknown:
         blocks = [(block.start, block.end) for block in _marked(body, [], is_assistant=True)]
         hidden = _merged([*blocks, *thought_spans(body)])
@@ -433,17 +541,16 @@ def _begun_stripped(data: bytes) -> int:
     return len(data) if head and any(word.startswith(head) or head.startswith(word) for word in words) else 0
 
 
-def _begun_element(data: bytes, role: str) -> int:
+def _begun_element(body: Body, role: str) -> int:
     """Return the number of bytes from the first open element that may be hidden once it is closed, or from an
     incomplete tag at the end that may open such an element."""
-    pattern, names = (_ADDED, ADDED_TAGS) if role == "user" else (_CALLED, CALL_TAGS)
-    last_ends: dict[bytes, int] = {}
-    for found in pattern.finditer(data):
-        name, start = found[1].lower(), found.start(1) - 1
-        if name not in last_ends:
-            last_ends[name] = max((end.start() for end in _ends_of(name).finditer(data)), default=-1)
-        if start > last_ends[name]:
-            return len(data) - start
+    data, is_user = body.data, role == "user"
+    if _may_hide(body):
+        found = _added(data, grows=True) if is_user else _called(body, thought_spans(body), grows=True)
+        first = next((start for start, end in found if end is None), None)
+        if first is not None:
+            return len(data) - first
+    names = ADDED_TAGS if is_user else CALL_TAGS
     at = data.rfind(b"<", max(0, len(data) - _LONGEST_TAG))
     begun_tag = _BEGUN_TAG.fullmatch(data, at + 1) if at >= 0 else None
     if begun_tag is None:

@@ -238,7 +238,7 @@ _HEADS = tuple(dict.fromkeys(tag[:4] for tag in THINK_TAGS))
 """The first four letters of each tag name."""
 _BRACKETED = (
     *("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect", "plan]", "planning"),
-    *("criti", "judge]", "verifier]", "evaluator]", "draft]", "monologue", "internal", "deliberation"),
+    *("criti", "judge]", "verifier]", "evaluator]", "monologue", "internal", "deliberation"),
 )
 """The beginnings of words that mark a thought in square brackets."""
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
@@ -353,14 +353,14 @@ hidden only if it begins a line outside a code fence and is closed."""
 MARK_SIGNS = (
     *THINK_SIGNS,
     *(b"<invoke", b"<execute_c", b"<read_file", b"<write_to_", b"<replace_in_", b"<apply_diff", b"<insert_c"),
-    *(b"<search_", b"<list_", b"<browser_a", b"<use_mcp_", b"<access_mcp_", b"<edit_file", b"<codebase_", b"<update_t"),
+    *(b"<list_", b"<browser_a", b"<use_mcp_", b"<access_mcp_", b"<edit_file", b"<codebase_", b"<update_t"),
     *(b"<system-r", b"<system_r", b"<environment_", b"<user_inst", b"<user-prompt-", b"<local-comm", b"<task-not"),
     *(b"<teammate-", b"<subagent_not", b"<codex_int", b"<session_cont", b"<info-msg", b"<system_n", b"<system-n"),
     *(b"<qwen:user-", b"<hook_cont", b"<editorcont", b"<reminderinst", b"<workspace_i", b"<additional_m"),
     *(b"<user_settings", b"<extra_info", b"<runtime_inf", b"<repository_in", b"<attached_fi", b"<manually_a"),
     *(b"<open_and_rec", b"<cursor_rules", b"<explicit_ins", b"<state_snap", b"<turn_abort", b"<command-"),
     *(b"<bash-std", b"<ide_sel", b"<ide_open", b"<ide_diag", b"<new-diag", b"<post-tool", b"<execute_b"),
-    *(b"<execute_i", b"<keystrokes", b"<search>", b"<information", b"<interpreter"),
+    *(b"<execute_i", b"<keystrokes", b"<search", b"<information", b"<interpreter"),
     *(
         b"<steptml:",
         b"</steptml:",
@@ -370,8 +370,11 @@ MARK_SIGNS = (
         b"</toolcall>",
         b"<details",
         b"</details",
-        b"<unused9",
+        b"<unused",
         b"[unused",
+        b"<special_",
+        b"<reserved",
+        b"<extra_id_",
         b"[end_tool_",
         b"```json",
         b"```mswea",

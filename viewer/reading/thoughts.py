@@ -31,9 +31,9 @@ _AFTER_ESCAPE = rb"(?:(?<=&)(?:amp;)?(?:lt|LT|#0{0,4}60|#[xX]0{0,4}3[cC]);|(?<=\
 _ESCAPED_END = rb"(?:&(?:amp;)?(?:gt|GT|#0{0,4}62|#[xX]0{0,4}3[eE]);|\\u003[eE])"
 _ESCAPED_REST = rb"(?:[^<>&\\]|(?=&(?:quot|apos|amp|#39|#34|#[xX]27);)&|(?=\\[\"'nt])\\){0,%d}" % LONGEST_ATTRIBUTES
 _NAMES = "think(?:ing)?|thoughts?|reasoning|scratchpad|cot|inner[_ ]monologue|chain[_ ]of[_ ]thought"
-_LABELS = (
-    "analysis|reflection|plan|planning|critique|critic|judge|verifier|evaluator|draft|monologue|internal|deliberation"
-)
+_LABELS = "analysis|reflection|plan|planning|critique|critic|judge|verifier|evaluator|monologue|internal|deliberation"
+_SPEAKERS = frozenset({b"CRITIC", b"JUDGE", b"VERIFIER", b"EVALUATOR"})
+"""Labels of speakers whom no user hears. In capitals, they begin a thought even if they are not closed."""
 _LINK = rb"(?:\([^\s()]{1,300}\)|\[[^\[\]\r\n]{0,80}\]|:[ \t]{0,8}(?:<|https?:|[./#]))"
 _TAG = b"(?=[%s])%s" % (
     b"".join(
@@ -228,6 +228,8 @@ def _is_loose(found: re.Match[bytes]) -> bool:
     name = found["word"] or found["wide"]
     if name is None:
         return (found["tag"] or found["spaced"] or found["spelled"] or b"").lower() in _LOOSE
+    if name in _SPEAKERS:
+        return False
     return name.lower() in _LOOSE_WORDS or not (name.isupper() or name.islower())
 
 

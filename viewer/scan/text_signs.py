@@ -14,6 +14,7 @@ from viewer.cache import lazy_regex
 from viewer.native import Native
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS, searches
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
+from viewer.syntax.agent_text import INPUT
 
 SIGNS = frozenset(sign.lower() for sign in (*MARK_SIGNS, *TOKEN_SIGNS, *THOUGHT_SIGNS))
 """Signs: every mark and token contains one of these, ignoring case. None has a character that JSON must escape."""
@@ -58,6 +59,7 @@ def places_with_signs(
         if spelled is None:
             _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
         return places | found_natively
+    _add_places(places, _inputs(block, starts[0], ends[-1]), starts, ends)
     for first, pattern in _searches().items():
         known = _few(block, first, starts[0], ends[-1])
         found = _matches(block, pattern, starts) if known is None else [at for at in known if pattern.match(block, at)]
@@ -89,10 +91,19 @@ def signs_of(accelerator: Native, block: bytes | memoryview, texts: array[int], 
     return bytes([bit & _SIGN != 0 or flag & IS_SPELLED != 0 for bit, flag in zip(bits, flags, strict=True)])
 
 
+def _inputs(block: bytes, start: int, end: int) -> Iterator[int]:
+    """Yield the offsets of words that may label the input of a step of an agent. They are rare."""
+    at = block.find(INPUT, start, end)
+    while at >= 0:
+        yield at
+        at = block.find(INPUT, at + 1, end)
+
+
 @cache
 def _literals() -> bytes:
     assert max(map(len, SEARCHED)) <= _LONGEST_LITERAL
-    return b"".join(struct.pack("=IBB26s", _SIGN, True, len(sign), sign) for sign in sorted(SEARCHED))
+    found = sorted({*SEARCHED, INPUT.lower()})
+    return b"".join(struct.pack("=IBB26s", _SIGN, True, len(sign), sign) for sign in found)
 
 
 def _few(block: bytes, byte: bytes, start: int, end: int) -> list[int] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterator
 from enum import Enum
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -41,6 +42,10 @@ HEAD_LEADS = b"{[`*TAFIWOUEH<SCRL"
 """The bytes with which text that matches `HEAD` may begin."""
 INPUT, FARTHEST_INPUT = b" Input", 1000
 """A word that labels an input, and the maximum length in bytes of a thought without a label above it."""
+HAS_INPUT = lazy_regex(rb"(?:Action|Function|Tool) Input", signs=(INPUT,))
+"""A pattern that matches in all text with steps that begins with other words."""
+_LONGEST_SPELLED = 6
+"""The maximum length in bytes of a character that the source of a JSON string escapes."""
 MAY_HAVE_STEPS = lazy_regex(_GAP + rb"(?:" + _HEAD + rb")")
 """A pattern that matches at the start of all text with steps, and of the source of such text."""
 MAY_HAVE_LABELS = lazy_regex(_GAP + _LABELED_HEAD)
@@ -48,6 +53,11 @@ MAY_HAVE_LABELS = lazy_regex(_GAP + _LABELED_HEAD)
 _BEGUN_HEAD = lazy_regex(
     rb"\s{0,8}\*{0,2}(?:T(?:h(?:o(?:u(?:g(?:h?)?)?)?)?)?|A(?:c(?:t(?:io?)?)?)?|O(?:b(?:s\w{0,7})?)?)"
 )
+_BEGUN_CALL = lazy_regex(
+    rb"(?m)^[ \t]{0,8}[*#_]{0,4} ?(?:(?:Action|ACTION|Function Name|Tool)(?: ?\d{1,3})?[*_]{0,2} ?(?::|\Z)"
+    rb"|(?:Ac?t?i?o?|AC?T?I?O?|Fu?n?c?t?i?o?n? ?N?a?m?|To?o?)?\Z)"
+)
+"""A pattern for a line that may become a call. It matches incomplete lines at the end."""
 _RESULT = lazy_regex(
     rb"\s*(?:\*{0,2}(?:Observation|OBSERVATION)(?: ?\d{1,3})? ?:|(?:USER: )?EXECUTION RESULT of \[|<returncode>-?\d"
     rb"|\[[a-z_]{2,40}(?: for '[^'\r\n]{0,400}')?\] Result:)"
@@ -112,7 +122,15 @@ class Step(Struct, frozen=True, gc=False):
 
 def may_have_steps(data: bytes, start: int = 0) -> bool:
     """True if the text at `start` may have steps. This test is inexpensive."""
-    return MAY_HAVE_STEPS.match(data, start) is not None
+    return MAY_HAVE_STEPS.match(data, start) is not None or has_input(data, start)
+
+
+def has_input(data: bytes | bytearray, start: int = 0) -> bool:
+    """True if the beginning of the text at `start`, or of its source in a JSON string, labels an input."""
+    limit = start + _LONGEST_SPELLED * FARTHEST_INPUT
+    if data.find(INPUT, start, limit) < 0:
+        return False
+    return HAS_INPUT.search(data, start, limit) is not None
 
 
 def steps_of(data: bytes, role: str) -> list[Step]:
@@ -134,7 +152,10 @@ def begun_steps(data: bytes, role: str) -> int:
         return 0
     text = data.lstrip()
     is_json = text.startswith((b"{", b"[{", b"[\n", b"```json", b"```{")) or text in (b"[", b"`", b"``", b"```")
-    return len(data) if is_json or (text and _BEGUN_HEAD.fullmatch(data)) else 0
+    if is_json or (text and _BEGUN_HEAD.fullmatch(data)):
+        return len(data)
+    found = _BEGUN_CALL.search(data)
+    return len(data) - found.start() if found else 0
 
 
 def _added(data: bytes) -> Iterator[Step]:
@@ -243,7 +264,10 @@ def _labeled(data: bytes) -> list[Step]:
         return []
     first = labels[0]
     is_thought_first = first.lastgroup == "thought" and not data[: first.start()].strip()
-    is_step = is_thought_first or any(label.lastgroup == "input" and label.start() < FARTHEST_INPUT for label in labels)
+    inputs = [label for label in labels if label.lastgroup == "input" and label.start() < FARTHEST_INPUT]
+    if inputs and MAY_HAVE_STEPS.match(data) is None:  # other words may explain the labels, unless a call has its input
+        inputs = [last for call, last in pairwise(labels) if call.lastgroup == "call" and last in inputs]
+    is_step = is_thought_first or bool(inputs)
     if not is_step:
         ready = next((label for label in labels if label.lastgroup == "answer"), None)
         is_ready = ready is not None and _READY.search(data[: ready.start()].rstrip()) is not None

@@ -71,6 +71,10 @@ class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
         return known
 
 
+_SEARCH = "tool_search_tool"
+"""The beginning of the names of tools that search for tools."""
+
+
 class Declarations:
     """The tools that a transcript declares. The last declaration of a name wins."""
 
@@ -82,6 +86,8 @@ class Declarations:
         """The flat schemas of the tools for which `part` was called."""
         self.version = 0
         """The number of declarations so far."""
+        self.may_find_more = False
+        """True if a declared tool searches for tools, which need no declaration."""
 
     def read(self, text: str) -> bool:
         """Read the body of a system or developer message. Return True if it declares tools."""
@@ -146,6 +152,7 @@ class Declarations:
 
     def _declare(self, name: str, declared: _Declared) -> None:
         self.version += 1
+        self.may_find_more |= _plain(name).startswith(_SEARCH)
         self._declared[_plain(name)] = declared
         self.columns.forget(_plain(name))
 

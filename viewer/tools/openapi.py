@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ MOST_REFERENCES = 32
 
 _PARAMETERS = ("parameters", "input_schema", "inputSchema")
 _LISTS = ("tools", "functions")
+_HOSTED = re.compile(r"\w_20\d{6}\Z")
+"""The type of a tool that the server provides ends with a date, as in `web_search_20250305`. It needs no parameters."""
 _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
@@ -48,7 +51,7 @@ def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[T
 
 def _function(value: Mapping, document: object, named: bool) -> Tool | None:
     """Return the tool that an object, or its member `function`, describes, or None if it describes none. A tool needs a
-    name and, unless `named` is true, also parameters or the type `function`."""
+    name and, unless `named` is true, also parameters, the type `function`, or the type of a tool of the server."""
     inner = value.get("function")
     wrapped = isinstance(inner, dict) and value.get("type", "function") == "function"
     function = inner if wrapped and isinstance(inner, dict) else value
@@ -59,7 +62,9 @@ def _function(value: Mapping, document: object, named: bool) -> Tool | None:
         if _is_schema(function.get(key)):
             return Tool(name.strip(), function[key], document)
     without = not any(key in function for key in _PARAMETERS)
-    if named or (without and (wrapped or value.get("type") == "function")):
+    kind = value.get("type")
+    is_hosted = isinstance(kind, str) and _HOSTED.search(kind) is not None
+    if named or (without and (wrapped or kind == "function" or is_hosted)):
         return Tool(name.strip(), {}, document)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.support.reading import read, visible_texts
+from tests.support.reading import read, read_batched, read_scanned, visible_texts
 from viewer.model.messages import Coding, Piece
 from viewer.reading.bodies import read_body
 from viewer.reading.hidden_spans import shown_so_far
@@ -19,6 +19,8 @@ ANSWERS = {
     "Thought: SECRET\nCode:\n```py\nSECRET\n```": None,
     "I now can give a great answer  \nFinal Answer: Yes.": "Yes.",
     "I need to look. SECRET\nAction: look_up\nAction Input: SECRET": None,
+    "Okay, look first.\nAction: look_up\nAction Input: SECRET\nObservation: SECRET\nFinal Answer: Yes.": "Yes.",
+    "Hmm, look.\n\n**Tool:** look_up\n**Tool Input:** SECRET": None,
     '[{"function":{"name":"f","arguments":"SECRET"},"id":"c1","type":"function"}]': None,
     '{"name": "f", "arguments": {"a": "SECRET"}}': None,
     '{"name": "f", "parameters": {"a": "SECRET"}}\n{"name": "g", "parameters": {}}': None,
@@ -110,3 +112,24 @@ def test_long_json_is_judged_by_its_first_members() -> None:
     assert is_call_text(call * (MOST_CALLS + 2))
     assert is_call_text(b'{"thought": "' + b"x" * LONGEST_READ + b'"}')
     assert not is_call_text(b'{"answer": "' + b"x" * LONGEST_READ + b'"}')
+
+
+def test_a_thought_without_a_label_is_hidden_anywhere_in_a_file() -> None:
+    plain = {"role": "assistant", "content": "Plain words, and some Input."}
+    thought = {"role": "assistant", "content": "Well, SECRET.\nAction: f\nAction Input: SECRET"}
+    explained = {"role": "assistant", "content": "Fill in Action Input:\nTool Input: x"}
+    records = [plain] * 1200 + [thought] + [plain] * 60 + [explained, thought] + [plain] * 40
+    for text in (json.dumps(records), "".join(json.dumps(record) + "\n" for record in records)):
+        data = text.encode()
+        for reading in (read(data, "json"), read_batched(data, "json"), read_scanned(data, "json", [70_000])):
+            shown = [text for text, shows in zip(reading.texts, reading.visible, strict=True) if shows]
+            assert len(shown) == 1301
+            assert "SECRET" not in str(shown)
+            assert explained["content"] in shown
+
+
+def test_a_call_below_other_words_never_shows_while_it_arrives() -> None:
+    text = b"Well, look.\n**Action:** SECRET\n**Action Input:** SECRET"
+    for end in range(len(text) + 1):
+        body = read_body((Piece(0, end, Coding.PLAIN),), lambda a, b: text[a:b])
+        assert "Well, look.\n".startswith(shown_so_far(body, "assistant", in_json=True)), end

@@ -126,3 +126,48 @@ def test_a_stream_of_bedrock_may_consist_of_a_call() -> None:
     assert detect(data).format == "bedrock"
     assert kinds(read(data, "bedrock")) == ["call"]
     assert detect(b'{"messageStop": 1, "type": "x"}\n{"type": "y", "contentBlockStart": 2}').format != "bedrock"
+
+
+def test_calls_of_services_that_need_no_reply_or_declaration_are_not_reported() -> None:
+    search = {"type": "web_search_call", "id": "w", "status": "searching", "action": {"type": "search", "query": "x"}}
+    said = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}
+    response = {"id": "r", "object": "response", "status": "completed", "output": [search, said]}
+    assert codes(read(json.dumps(response), "responses")) == []
+    calls = [
+        {"type": "server_tool_use", "id": "s", "name": "tool_search_tool_regex", "input": {"query": "w"}},
+        {"type": "tool_search_tool_result", "tool_use_id": "s", "content": {"tool_references": []}},
+        {"type": "tool_use", "id": "t", "name": "get_weather", "input": {}},
+    ]
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
+    weather = {"name": "get_weather", "defer_loading": True, "input_schema": {"type": "object"}}
+    for more in ([], [weather]):
+        request = {
+            "model": "x",
+            "max_tokens": 9,
+            "tools": [{"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"}, *more],
+            "messages": [
+                {"role": "user", "content": "Hi."},
+                {"role": "assistant", "content": calls},
+                {"role": "user", "content": [result]},
+            ],
+        }
+        assert codes(read(json.dumps(request), "anthropic")) == []
+
+
+def test_events_that_only_keep_a_connection_open_are_not_reported() -> None:
+    item = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}
+    events = (
+        {"type": "response.created", "response": {"id": "r", "output": []}},
+        {"type": "ping"},
+        {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item]}},
+    )
+    data = "".join(f"data: {json.dumps(each)}\n\n" for each in events)
+    assert codes(read(data, "responses-stream")) == ["I-STREAM-FINAL-ONLY"]
+
+
+def test_the_record_of_a_session_of_hermes_is_no_message() -> None:
+    records = ({"role": "session_meta", "model": "m", "tools": []}, {"role": "user", "content": "Hi."})
+    reading = read("".join(json.dumps(each) + "\n" for each in records), "json")
+    assert reading.texts == ("Hi.",) and codes(reading) == []
+    hidden = read(json.dumps([{"role": "session_meta", "content": "SECRET"}]), "json")
+    assert hidden.visible == (False,)

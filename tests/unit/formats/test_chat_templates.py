@@ -524,3 +524,13 @@ def test_no_example_of_another_format_shows_hidden_text() -> None:
     for path in paths:
         for format in TEMPLATES:
             assert "SECRET_" not in "".join(seen(read(path.read_text("utf-8"), format))), (path.name, format)
+
+
+def test_a_mark_of_an_unknown_speaker_in_ascii_hides_the_rest_of_a_deepseek_answer() -> None:
+    data = (
+        "<｜User｜>Is <|critic|> a role?<｜Assistant｜>Yes.<|critic|>SECRET<｜end▁of▁sentence｜><｜User｜>Why?".encode()
+    )
+    whole = read(data, "deepseek")
+    shown = [text for text, shows in zip(whole.texts, whole.visible, strict=True) if shows]
+    assert shown == ["Is <|critic|> a role?", "Yes.", "Why?"]
+    assert read_cut(data, "deepseek", range(1, len(data))) == whole

@@ -377,3 +377,9 @@ def test_an_answer_ends_with_its_last_record_while_the_file_may_grow(reason: str
     assert [type(event) for event in events if isinstance(event, Opened | Closed)][-1] is (
         Closed if is_ended else Opened
     )
+
+
+def test_an_answer_that_the_limit_on_tokens_cut_off_is_reported() -> None:
+    record = assistant(text("It is"))
+    record["message"]["stop_reason"] = "max_tokens"
+    assert problems(lines(user("Where?"), record), FORMAT) == ["W-RUN-INCOMPLETE/max-tokens"]

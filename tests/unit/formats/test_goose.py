@@ -114,3 +114,9 @@ def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_lines(*records), NAME)
     assert_drift_is_hidden(records[:3], NAME)
     assert_others_are_hidden(NAME)
+
+
+def test_a_message_of_an_unknown_role_is_reported() -> None:
+    data = as_lines(HEAD, message("user", "Hi."), message("patron", "SECRET"), message("assistant", "Yes."))
+    assert shown(data, NAME) == ["Hi.", "Yes."]
+    assert "W-RECORD-UNKNOWN" in found(data, NAME)

@@ -504,3 +504,18 @@ def test_many_requests_as_json_take_linear_time() -> None:
     asked_often = [requested(("user", f"Say {each}"), stream=True) + responded("Ok") for each in range(600)]
     few, many = "".join(asked_often[:100]), "".join(asked_often)
     assert_growth(lambda data: read(data, "server-log"), few.encode(), many.encode(), 12)
+
+
+def test_several_prompts_or_outputs_in_one_record_of_sglang_are_reported() -> None:
+    prompt = 'text="<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\n"'
+    outputs = "out=[{'text': 'SECRET'}, {'text': 'SECRET', 'meta_info': {'finish_reason': None}}]"
+    for record in (
+        "Receive: obj=GenerateReqInput(rid=['a', 'b'], text=['SECRET', 'SECRET'], stream=False)",
+        f"Finish: obj=GenerateReqInput(rid=['a', 'b'], text=['SECRET', 'SECRET'], stream=False), {outputs}",
+        f"Finish: obj=GenerateReqInput(rid='a', {prompt}, stream=False), {outputs}",
+    ):
+        data = f"[2025-09-01 10:00:00] {record}\n".encode()
+        reading = read(data, "server-log")
+        assert codes(reading) == ["E-PARSE-HEADER/not-a-message"], record
+        assert reading.visible == (False,) and "SECRET" in reading.texts[0]
+        assert read_cut(data, "server-log", range(1, len(data))) == reading

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.reading import Reading, read, read_cut, visible_texts
+from tests.support.template_cases import CASES
 from viewer.checks.analysis import Analysis
 from viewer.cli import run
 from viewer.formats import FORMATS, WRITERS
@@ -19,7 +20,14 @@ from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import read_body
 from viewer.reading.hidden_spans import shown_so_far
 from viewer.reading.parser import Parser
-from viewer.reading.template_marks import LONGEST_MARK, MARK_PAIRS, MAY_BE_MARK, THINK_TAGS
+from viewer.reading.template_marks import (
+    ADDED_TAGS,
+    CALL_TAGS,
+    LONGEST_MARK,
+    MARK_PAIRS,
+    MAY_BE_MARK,
+    THINK_TAGS,
+)
 
 CALL = '{"name": "look_up", "arguments": {"q": "SECRET_ARG"}}'
 
@@ -461,6 +469,16 @@ ADDED = (
     ("assistant", "Plain words.\n<read_file>\n<path>SECRET</path>\n</read_file>"),
     ("assistant", '<tool_result name="a">SECRET</tool_result>\nPlain words.'),
     ("assistant", "<Invoke name='a'>SECRET</Invoke>\n```xml\n<tool_use>x</tool_use>\n```\nPlain words."),
+    ("assistant", "Plain words.\n<search engine='a'>SECRET</search>"),
+    ("assistant", "<think>SECRET</think><tool_result>SECRET</tool_result> <read_file>SECRET</read_file>Plain words."),
+    ("assistant", "Plain words.\n<tool_use>\n<tool_use>SECRET</tool_use>SECRET\n</tool_use>"),
+    ("assistant", "<invoke>SECRET\n<invoke>SECRET</invoke>SECRET</invoke>Plain words."),
+    ("assistant", "<tool_result>\nSECRET<tool_call>{}</tool_call>SECRET\n</tool_result>Plain words."),
+    ("user", "Plain words.<environment_details><tool_response>SECRET</tool_response>SECRET</environment_details>"),
+    ("user", "<info-msg>SECRET<info-msg>SECRET</info-msg>SECRET</info-msg>Plain words."),
+    ("assistant", "Plain words. <SPECIAL_12>SECRET<tool_call>{}</tool_call>SECRET"),
+    ("assistant", "Plain words.\n[unused3]SECRET"),
+    ("assistant", "Plain words.\n[CRITIC]\nSECRET\n\nSECRET"),
     ("assistant", "> <think>\n> SECRET\n> </think>\nPlain words."),
     ("assistant", "<|scratchpad|>SECRET<|/scratchpad|>Plain words."),
     ("assistant", "<ai_thinking>SECRET</ai_thinking>Plain words."),
@@ -482,6 +500,9 @@ MENTIONED = (
     ("assistant", '[{"type":"text","text":"Hi."}]'),
     ("assistant", "Write it so:\n```xml\n<tool_use>x</tool_use>\n```"),
     ("assistant", "The elements <tool_use>x</tool_use> and\n<tool_result> hold calls."),
+    ("assistant", "[DRAFT]\nDear all,\n[/DRAFT]\nSend it."),
+    ("assistant", "The token `<SPECIAL_12>`, and `[unused3]`, and [Critic] is a role.\n```\n[unused3]\n```"),
+    ("user", "What does [unused3] mean?"),
     ("user", '[{"type":"hammer","thought":"heavy"}]'),
     ("user", 'Read [{"type":"thinking"}] for me.'),
 )
@@ -502,6 +523,36 @@ def test_text_that_an_agent_or_a_program_added_is_hidden(carrier: str) -> None:
             assert "SECRET" not in "\n".join(shown_so_far_of(data[:length], carrier)), data[:length]
     for role, text in MENTIONED:
         assert text in "\n".join(bodies(role, text)), text
+
+
+def test_marks_inside_an_element_do_not_divide_it_in_any_template() -> None:
+    elements = (
+        (
+            "assistant",
+            "Plain words.\n<tool_result a='1'>\nSECRET<tool_call>{}</tool_call>SECRET\n</tool_result>\nMore.",
+        ),
+        ("assistant", "Plain words.\n<read_file>SECRET\n<think>SECRET</think>SECRET\n</read_file>\nMore."),
+        ("assistant", "Plain words.\n<read_file>\nSECRET</think>SECRET\n</read_file>\nMore."),
+        ("assistant", "Plain words.\n<tool_use>\n```tool_output\nSECRET\n```\nSECRET\n</tool_use>\nMore."),
+        ("user", "Plain words.\n<info-msg>SECRET<tool_response>SECRET</tool_response>SECRET</info-msg>\nMore."),
+    )
+    for case in CASES:
+        for role, text in elements:
+            said, answered = ("Hi.", text) if role == "assistant" else (text, "Hi.")
+            frames = case.user.replace("TEXT", said) + case.answer.replace("TEXT", answered).replace("THOUGHT", "")
+            data = (case.begin + frames).encode()
+            [shown] = [each for each in shown_so_far_of(data, case.format) if "More." in each]
+            left = shown.split()
+            assert left == ["Plain", "words.", "More."] or (left == ["More."] and "SECRET</think>SECRET" in text), text
+            for length in range(data.index(b"SECRET"), len(data)):
+                assert "SECRET" not in "".join(shown_so_far_of(data[:length], case.format)), data[:length]
+            whole = read(data, case.format)
+            assert read_cut(data, case.format, range(1, len(data))) == whole
+
+
+def test_every_element_is_found_by_the_prefilter() -> None:
+    for tag in (*ADDED_TAGS, *CALL_TAGS):
+        assert MAY_BE_MARK.search(f"<{tag} a='1'>".encode()), tag
 
 
 def test_a_short_frame_token_inside_a_word_is_text() -> None:

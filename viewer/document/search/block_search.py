@@ -23,6 +23,7 @@ from viewer.errors import HiddenError
 from viewer.index.messages import MessageIndex
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK
+from viewer.syntax.agent_text import HAS_INPUT
 from viewer.syntax.agent_text import HEAD as STEPS_HEAD
 
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -132,7 +133,7 @@ class BlockSearcher:
         if len(found) and plan.cut[chosen].any():
             signs = [
                 found.start()
-                for pattern in (MAY_BE_MARK, STRIPPED_SIGN, STEPS_HEAD)
+                for pattern in (MAY_BE_MARK, STRIPPED_SIGN, STEPS_HEAD, HAS_INPUT)
                 for found in pattern.finditer(text)
             ]
             doubtful |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]

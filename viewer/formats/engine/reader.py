@@ -23,7 +23,7 @@ from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writing.writer import DraftWriter
 from viewer.formats.json.fields import Source
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import RecordFormat
+from viewer.formats.tables.model import Asides, RecordFormat
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Span
 from viewer.reading.format import ReadOptions
@@ -36,6 +36,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 if TYPE_CHECKING:
     from viewer.formats.engine.known.runs import RecordRuns
+    from viewer.formats.engine.writing.asides import AsideCalls
     from viewer.formats.engine.writing.columns import Session
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
@@ -69,6 +70,7 @@ class Records:
         )
         self._narrowings = Narrowings(record, format.replays)
         self._conversation = Conversation(format.history) if format.history else None
+        self._asides = _aside_calls(format.asides) if format.asides else None
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._most_together = _MANY
@@ -126,13 +128,14 @@ class Records:
         if recalls is not None:
             recalls.apply(node)
         reading = read_record(self._format.records, node, self._items if source is not None else None)
-        if source is not None and not lenient and recalls is None:
+        is_aside = self._asides is not None and self._asides.hide(node, reading)
+        if source is not None and not lenient and recalls is None and self._asides is None:
             self._shapes.learn(node, reading)
             self._lists.learn(node, reading)
         if node.repeats:
             starts = {piece.start for draft in reading.drafts for piece in draft.pieces}
             problems += repeated_keys(node, starts)
-        self._write(node, reading, source, problems, lenient)
+        self._write(node, reading, source, problems, lenient, is_aside=is_aside)
         return True
 
     def _write(
@@ -142,9 +145,12 @@ class Records:
         source: Source | None,
         problems: list[Problem],
         lenient: list[Span],
+        *,
+        is_aside: bool = False,
     ) -> None:
-        """Write the messages of a record, and begin a transcript if needed."""
-        self._start_if_new(node, source, reading)
+        """Write the messages of a record, and begin a transcript if needed. `is_aside` is True if the record does not
+        continue the conversation."""
+        self._start_if_new(node, source, reading, is_aside=is_aside)
         if problems:
             reading.faults = [*problems, *reading.faults]
         self._narrowings.apply(reading, node)
@@ -347,10 +353,13 @@ class Records:
             self._record.start_if_none(node.start)
             self._record.report(one.rule, one.reason, one.start, one.end, count=one.count)
 
-    def _start_if_new(self, node: JsonNode, source: Source | None, reading: RecordReading) -> None:
+    def _start_if_new(
+        self, node: JsonNode, source: Source | None, reading: RecordReading, *, is_aside: bool = False
+    ) -> None:
         session = string_at(node, self._format.session) or reading.session
         is_other = session is not None and self._session is not None and session != self._session
-        is_other |= self._conversation is not None and self._conversation.take(reading, node)
+        if self._conversation is not None and not is_aside:
+            is_other |= self._conversation.take(reading, node)
         is_new = is_other or (reading.starts and session is None) or not self._record.transcript
         if self._record.transcript and is_new and self._narrowings.is_replay(node):
             return
@@ -381,6 +390,12 @@ class Records:
             if member.key not in self._read_members:
                 for message in unread_messages(member.value):
                     self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
+
+
+def _aside_calls(table: Asides) -> AsideCalls:
+    from viewer.formats.engine.writing.asides import AsideCalls  # lazy: few formats need it
+
+    return AsideCalls(table)
 
 
 class DocumentReader(ArrayDocuments):

@@ -129,6 +129,9 @@ class MessageObjects:
     ) -> None:
         """Add the messages of one object. `problems` are the problems in its JSON text. `is_usual` is true if nothing
         around the object decides its kind."""
+        if _is_about_session(node):
+            self._record.skip()
+            return
         types = values_of(node, "type")
         outer, node = node, with_inner_message(node)
         inner = outer.get("message") if node is not outer else None
@@ -376,6 +379,13 @@ def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> l
             header = replace(header, recipient=None, call_id=None, content_type=None, constrained=False)
         settled.append(Part(header, part.ending, part.pieces))
     return settled
+
+
+def _is_about_session(node: JsonNode) -> bool:
+    """True for a record of Hermes that only describes the session. It has the role of a message, but no content."""
+    role = node.get("role")
+    is_meta = role is not None and role.kind is JsonKind.STRING and role.text == "session_meta"
+    return is_meta and node.closed and first_of(node, CONTENT_KEYS) is None and not node.repeats
 
 
 def _is_instruction(type: JsonNode) -> bool:

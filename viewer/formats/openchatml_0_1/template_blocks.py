@@ -12,6 +12,7 @@ from viewer.formats.openchatml_0_1.part import SPACE, Begins, Part
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.cursor import Token
 from viewer.reading.header import full_tool_name
+from viewer.reading.hidden_spans import OpenElement
 from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, is_fold, mark_of
 from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
@@ -68,6 +69,12 @@ class TemplateBlocks:
         self._first_said = 0
         """The index of the first part after the last thought."""
         self._seen: set[MarkKind] = set()
+        self._element = OpenElement(frame.header.role)
+
+    @property
+    def is_in_element(self) -> bool:
+        """True inside an element in which marks have no effect, because it may be hidden as a whole."""
+        return self._pair is None and self._element.is_open
 
     @property
     def is_open(self) -> bool:
@@ -85,13 +92,15 @@ class TemplateBlocks:
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
         if line[1] or not self._has_begun:
             self._has_begun, self._is_quoted = bool(line[2]), line[2].startswith(b">")
+        if self._pair is None and not self._frame.is_special:
+            self._element.add(data)
 
     def take(self, text: bytes, token: Token) -> None:
         """Handle the next mark or, inside a block, any token."""
         mark = mark_of(text, (token.start, token.end)) if token.name == "template" else None
         if self._pair is not None:
             self._inside(text, token, mark, self._pair)
-        elif mark is None or self._frame.is_special:
+        elif mark is None or self._frame.is_special or self._element.is_open:
             self._frame.add(text, token.start)
         elif mark.opens:
             self._open(text, mark, mark.opens)
@@ -144,6 +153,7 @@ class TemplateBlocks:
         is_thought = self._pair.kind is MarkKind.THOUGHT
         self._frame.end_block(end)
         self._pair, self._is_head = None, True
+        self._element = OpenElement(self._frame.header.role)
         if is_thought:
             self._first_said = len(self._frame.parts)
 
@@ -173,6 +183,7 @@ class TemplateBlocks:
                 part.header = _header(frame.header, pair) if is_assistant else _hidden(frame.header)
         frame.end_block(mark.end)
         self._is_head = True
+        self._element = OpenElement(frame.header.role)
         if is_thought:
             self._first_said = len(frame.parts)
 

@@ -38,6 +38,8 @@ _RID = lazy_regex(rb"\brid=(?:'([^'\n]{1,200})'|\"([^\"\n]{1,200})\")")
 _TEXT = lazy_regex(rb"[(, ]text=(?=[b'\"])")
 _OUT_TEXT = lazy_regex(rb"[{ ][\"']text[\"']: (?=[b'\"])")
 _OUT = lazy_regex(rb"\), out=")
+_LISTED = lazy_regex(rb"[(, ](?:text=|out=)(?=\[)")
+"""A list of prompts or of outputs in one record."""
 _META_ID = lazy_regex(rb"[\"']id[\"']: [\"']([\w.:@/-]{1,200})[\"']")
 _INPUT, _OUTPUT = "llm.prediction.input", "llm.prediction.output"
 
@@ -128,10 +130,18 @@ class LogLine:
 
     def _of_object(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
         """Return a request that was logged as an object (with its result, if the word before it is `Finish`), and the
-        index after it."""
+        index after it. A request with several prompts or results cannot be read."""
         at = found.end()
         text = _TEXT.search(self.data, at)
         out = _OUT.search(self.data, at)
+        listed = _LISTED.search(self.data, at, text.start() if text else len(self.data))
+        if listed is None and text is not None and out is not None and self.data.startswith(b"[", out.end()):
+            listed = text
+        if listed is not None:
+            rest = self.data[listed.end() :].rstrip(b"\r\n")
+            segments, _ = self._made(rest, listed.end())
+            end = listed.end() + len(rest)
+            return Logged("", self._span(found.start(), end), prompt=Literal(segments, end, False, True)), end
         prompt = self._literal(text.end()) if text and not (out and out.start() < text.start()) else None
         at = prompt.end if prompt else at
         rid = _RID.search(self.data, found.end())

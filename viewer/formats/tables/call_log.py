@@ -9,6 +9,7 @@ from viewer.formats.tables.chat_messages import CALL, CHAT
 from viewer.formats.tables.completions import OPEN_THOUGHTS
 from viewer.formats.tables.exchanges import request, response
 from viewer.formats.tables.model import (
+    Asides,
     Container,
     Exchange,
     Fault,
@@ -212,6 +213,7 @@ CALL_LOG = RecordFormat(
     records=(_OPEN, *(_proxied(*bodies) for bodies in _BODIES), *_EVALS, *_PIPELINE, _DSPY),
     inner=tuple(Inner("", body, events=True) for bodies in _BODIES for body in bodies),
     history=History("response_body.id|responseBody.id|uuid|event_id", "request_body.previous_response_id"),
+    asides=Asides("", "request_body|requestBody"),
     usage=(openai("response_body.usage|responseBody.usage|usage"),),
     model="|".join((*(f"{asked}.model" for asked, _ in _BODIES), "model", "spec.completion_fns[0]")),
     batches=True,

@@ -25,7 +25,7 @@ from viewer.formats.tables.model import (
 from viewer.formats.tables.tags import claude_tags
 from viewer.formats.tables.usage import anthropic
 from viewer.model.messages import Kind
-from viewer.rules.run import W_RUN_ERROR
+from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
 _COMMON: dict[str, Any] = {
     "time": "timestamp",
@@ -38,7 +38,11 @@ STATUS_CODES = {
     "401": (W_RUN_ERROR, "auth"),
     "403": (W_RUN_ERROR, "auth"),
 }
-STOP_CODES = {"refusal": (W_RUN_ERROR, "refused"), "model_context_window_exceeded": (W_RUN_ERROR, "context-length")}
+STOP_CODES = {
+    "max_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
+    "refusal": (W_RUN_ERROR, "refused"),
+    "model_context_window_exceeded": (W_RUN_ERROR, "context-length"),
+}
 _THREAD: dict[str, Any] = {"thread": "agentId|sessionId", "time": "timestamp"}
 _ASIDE: dict[str, Any] = {"time": "timestamp", "aside": True}
 _USER, _ASSISTANT, _SPOKEN = is_("type", "user"), is_("type", "assistant"), is_("type", "user", "assistant")

@@ -22,6 +22,7 @@ from viewer.formats.tables.model import (
 from viewer.formats.tables.usage import GOOSE_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
+from viewer.rules.structure import W_RECORD_UNKNOWN
 
 _PARTS = (
     *TEXTS,
@@ -69,7 +70,13 @@ _MESSAGES = (
     ),
     RecordRule((is_("role", "user"),), Kind.SAID, "user", **_COMMON),
     RecordRule((is_("role", "assistant"),), Kind.SAID, "assistant", **_COMMON),
-    RecordRule((has("role"), has("content")), Kind.UNKNOWN, "@role", **_COMMON),
+    RecordRule(
+        (has("role"), has("content")),
+        Kind.UNKNOWN,
+        "@role",
+        **_COMMON,
+        faults=(Fault("role", default=(W_RECORD_UNKNOWN, None)),),
+    ),
 )
 _FAULTS = (Fault("error", default=(W_RUN_ERROR, "unknown")),)
 _HEAD = (has("working_dir"), lacks("role"))

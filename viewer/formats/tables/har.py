@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from viewer.formats.tables.exchanges import request, response
 from viewer.formats.tables.model import (
+    Asides,
     Container,
     Fault,
     Hooks,
@@ -79,6 +80,7 @@ HAR = RecordFormat(
         Inner("log.entries[].request.postData", "text"),
         Inner("log.entries[].response.content", "text", events=True),
     ),
+    asides=Asides("log.entries[]", _IN),
     usage=(openai(f"{_OUT}.usage", each="log.entries[]"),),
     model=f"log.entries[0].{_IN}.model",
     hooks=Hooks(split=claude_tags, classify=traced_prompt_kind),

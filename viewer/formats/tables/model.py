@@ -672,6 +672,15 @@ class Recall(Struct, frozen=True):
     """The conditions on the record that assigns the value."""
 
 
+class Asides(Struct, frozen=True):
+    """Where a log has model calls, some of which make no answer for the user."""
+
+    each: str
+    """The path of the calls in a record; empty if the record is a call."""
+    asked: str
+    """The path of the request in a call."""
+
+
 class RecordFormat(Struct, frozen=True, eq=False):
     """A format, defined by a table. A format is equal only to itself, so results that depend on it can be cached."""
 
@@ -700,6 +709,7 @@ class RecordFormat(Struct, frozen=True, eq=False):
     alone: Mapping[str, Alone] = field(default_factory=dict)
     """The meaning of primary records without a partner, by copy group."""
     history: History | None = None
+    asides: Asides | None = None
     replays: Narrowing | None = None
     """The kind of text in a session that starts right after the first one, because this text is history."""
     preambles: bool = False

@@ -187,7 +187,9 @@ class Items:
         if kind not in _ANSWERED:
             return ()
         body = _ANSWERED[kind]
-        states = ("in_progress", "searching", "calling", "interpreting", "generating", "incomplete")
+        states = ["in_progress", "searching", "calling", "interpreting", "generating", "incomplete"]
+        if kind == "web_search_call":
+            states.remove("searching")  # Azure never changes this state
         done = (is_not(self.path("status"), *states),)
         return (
             *(self._image() if kind == "image_generation_call" else ()),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -105,7 +107,8 @@ class TemplateFrame:
     def layout(self, text: bytes, token: Token) -> None:
         """Handle a mark that is only layout."""
         is_first = self.part.first is None and not self.parts
-        if self._blocks.is_open or (self._speaker not in _SPOKEN and not is_first):
+        is_inside = self._blocks.is_open or self._blocks.is_in_element
+        if is_inside or (self._speaker not in _SPOKEN and not is_first):
             self.add(text, token.start)
         elif is_first:
             self.part.at = token.end
@@ -150,10 +153,14 @@ class TemplateFrame:
         is_safe = not self._blocks.is_open or _is_thought(self.part)
         return self._speaker is Speaker.ASSISTANT and is_safe and not self.broke_out
 
-    @property
-    def has_unknown_marks(self) -> bool:
-        """True if the marks of unknown speakers are not text here."""
-        return self._speaker in self.template.unknown_in and not self._blocks.is_open
+    def is_unknown_mark(self, text: bytes) -> bool:
+        """True if this mark of an unknown speaker is not text here."""
+        if self._blocks.is_open:
+            return False
+        further = self.template.unknown_in_answers
+        if further and re.fullmatch(further.encode(), text):
+            return self._speaker is Speaker.ASSISTANT
+        return self._speaker in self.template.unknown_in
 
     @property
     def is_in_block(self) -> bool:

@@ -40,7 +40,11 @@ def _body_tokens(name: str) -> MarkTokens:
             **{spelling.encode(): _END for spelling in template.ends},
             **{spelling.encode(): _START for spelling in template.starts},
         },
-        template.unknown.encode(),
+        (
+            f"<(?:{template.unknown[1:]}|{template.unknown_in_answers[1:]})"
+            if template.unknown_in_answers
+            else template.unknown
+        ).encode(),
         template.bracketed.encode(),
     )
 
@@ -227,7 +231,7 @@ class TemplateReader:
         if token is None:
             return False
         text = self._text(token)
-        if token.name == _START or (token.name == UNKNOWN and frame.has_unknown_marks):
+        if token.name == _START or (token.name == UNKNOWN and frame.is_unknown_mark(text)):
             self._start_in_body(frame, token)
             return True
         self._at = token.end

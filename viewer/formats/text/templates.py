@@ -71,6 +71,8 @@ class Template(Struct, frozen=True):
     """The same pattern for marks in square brackets, if the template has such marks."""
     unknown_in: frozenset[Speaker | None] = frozenset({Speaker.ASSISTANT})
     """The speakers in whose frames these marks are not text."""
+    unknown_in_answers: str = ""
+    """A pattern for further such marks, which are text in all frames but answers."""
     lookalikes: tuple[str, ...] = ()
     """Text that looks like a mark of the template."""
     held: Mapping[Speaker, Held] = field(default_factory=dict)
@@ -109,6 +111,7 @@ DEEPSEEK = Template(
     open_ended=_ALL - {Speaker.ASSISTANT},
     unknown_in=_ALL,
     unknown="<｜(?!tool)[A-Za-z][A-Za-z0-9_ ▁-]{0,30}｜>",
+    unknown_in_answers=rf"<\|(?!{NEUTRAL}\|>)[A-Za-z][A-Za-z0-9_-]{{1,40}}\|>",
     begins_with=Speaker.SYSTEM,
     replies_outside=True,
     lookalikes=("<|User|>", "<|Assistant|>", "<|tool_calls_begin|>", "<|tool_outputs_begin|>"),

@@ -32,7 +32,7 @@ from viewer.reading.grammar import ROLES
 from viewer.reading.header import full_tool_name
 from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.scan.records import Match, Records, Saying, ShapePrograms, Step, literal, match_records, step
-from viewer.syntax.agent_text import FARTHEST_INPUT, HEAD, HEAD_LEADS, INPUT
+from viewer.syntax.agent_text import FARTHEST_INPUT, HEAD, HEAD_LEADS, INPUT, has_input
 from viewer.syntax.json_lines import JsonNumber, LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.times import parse_time
@@ -508,7 +508,7 @@ def may_be_divided(raw: bytes) -> bool:
     if b"\\u" in raw or b"\\/" in raw:
         return may_be_split(string_body(raw).encode("utf-8", "replace"))
     # the other escapes are for characters that marks never contain
-    return MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None
+    return MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None or has_input(raw)
 
 
 def is_divided(raw: bytes, piece: Piece, role: str) -> bool:

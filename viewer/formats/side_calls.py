@@ -1,4 +1,4 @@
-"""Recognize spans of traces, and logged calls, whose names say that they produce no answer: titles, drafts, and judges."""
+"""Recognize spans of traces, and logged calls, whose names say that they produce no answer: titles, drafts, judges."""
 
 from __future__ import annotations
 

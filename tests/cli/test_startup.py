@@ -85,6 +85,12 @@ def test_only_the_format_and_the_writer_in_use_are_loaded() -> None:
 
 
 @pytest.mark.slow
+def test_no_table_of_another_format_is_loaded_for_json() -> None:
+    tables = {name for name in loaded("check", "samples/valid/json/2.2-messages.in.json") if ".tables." in name}
+    assert tables <= {f"viewer.formats.tables.{name}" for name in ("events", "messages", "model")}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["show", "check"])
 def test_libraries_for_rare_inputs_are_not_loaded_for_plain_ones(command: str) -> None:
     assert (

@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
-from viewer.checks.closed_rows import ClosedRows
 from viewer.checks.context import Read
 from viewer.checks.missing import MissingArguments
-from viewer.checks.queue import CheckQueue, Ended, Messages
+from viewer.checks.queue import CheckQueue, ClosedRows, Ended, Messages
 from viewer.index.agents import AgentStart
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex

@@ -16,7 +16,6 @@ from viewer import native
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks, check_calls
 from viewer.checks.check import Check, Predicate, Run, Scope
-from viewer.checks.closed_rows import ClosedRows, check_rows
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
 from viewer.checks.missing import Declaring
@@ -211,6 +210,19 @@ class Messages(Struct):
     grammar: TextGrammar
     noted: Column
     """The numbers of messages with a problem in the header or stop token."""
+
+
+class ClosedRows(Struct):
+    """Consecutive complete messages that await their checks, by number."""
+
+    first: int
+    last: int
+    signed: bytearray
+    """A mask of the messages that may contain marks, up to the last such message."""
+    started: list[tuple[int, Transcript]]
+    """The transcripts that begin among these messages, each with the number of its first message."""
+    found: list[tuple[int, Found]]
+    """The problems that the reader found, each with the number of its message."""
 
 
 class Ended(Struct, frozen=True):
@@ -654,6 +666,8 @@ class CheckQueue:
         """Check the first messages of `work`, about `size` bytes, and queue the remaining ones again. Return the number
         of bytes checked."""
         if isinstance(work, ClosedRows):
+            from viewer.checks.closed_rows import check_rows  # lazy: short inputs do not need it
+
             done = check_rows(self, work, size)
         else:
             from viewer.checks.batches import check_run

@@ -43,6 +43,15 @@ def test_success_exits_with_0_and_prints_no_message(chat: Path) -> None:
     assert "Yes, it is." in result.out
 
 
+def test_exit_callbacks_run_and_output_is_complete(chat: Path) -> None:
+    start = "import atexit, sys; from viewer.cli import main; sys.argv[0] = 'ocmlview'; "
+    for callback, last in (("", "Yes, it is.\n"), ("atexit.register(print, 'done'); ", "done\n")):
+        line = [sys.executable, "-c", f"{start}{callback}main()", "show", str(chat)]
+        done = subprocess.run(line, capture_output=True, cwd=ROOT, timeout=60, check=True, text=True)
+        assert done.stdout.endswith(last)
+        assert "Yes, it is." in done.stdout
+
+
 def test_problems_exit_with_1(tmp_path: Path) -> None:
     broken = tmp_path / "broken.ocml"
     broken.write_text(BROKEN)

@@ -16,8 +16,11 @@ RARELY_NEEDED = {"yaml", "jsonschema_rs", "pathlib", "tempfile", "lzma", "hashli
 NEEDED_BY_FEW = {
     *(f"viewer.{name}" for name in ("index.one_transcript", "syntax.times", "syntax.json_lines", "syntax.typescript")),
     *(f"viewer.{name}" for name in ("tools.arguments", "tools.openapi", "tools.schema", "sources.containers.source")),
+    *(f"viewer.{name}" for name in ("checks.closed_rows", "checks.prefilter_block", "checks.offending")),
+    *(f"viewer.{name}" for name in ("document.usage", "formats.text.quoted_marks", "render.sarif")),
 }
-"""Modules used only for times, containers, one transcript of several, and tools that a transcript declares."""
+"""Modules used only for times, containers, one transcript of several, tools that a transcript declares, records that
+are checked together, token usage, values of diagnostics, quoted marks, and output for other programs."""
 PLAIN = "<|start|>user<|message|>One?<|end|><|start|>assistant<|channel|>final<|message|>One.<|end|>"
 OF_EXTRAS = ("viewer.corpus", "duckdb", "_duckdb", "pyarrow", "pebble", "ray.")
 RUN = """
@@ -82,6 +85,12 @@ def test_only_the_format_and_the_writer_in_use_are_loaded() -> None:
         f"viewer.formats.{name}"
         for name in ("detect", "registry", "text", "text.log_lines", "text.openchatml", "writing")
     }
+
+
+@pytest.mark.slow
+def test_no_table_of_another_format_is_loaded_for_json() -> None:
+    tables = {name for name in loaded("check", "samples/valid/json/2.2-messages.in.json") if ".tables." in name}
+    assert tables <= {f"viewer.formats.tables.{name}" for name in ("events", "messages", "model", "usage")}
 
 
 @pytest.mark.slow

@@ -8,8 +8,11 @@ from urllib.parse import unquote
 
 from tests.docs.made import MADE, remade
 from tests.docs.written import DOCS, is_as_made
+from tests.support import signatures
 from tests.support.cases import each
 from tests.support.program import ROOT
+from viewer.formats import record_formats
+from viewer.formats.engine.detect import rows_of
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -22,6 +25,14 @@ def test_generated_parts_match_the_code(page: Path) -> None:
 
 def test_every_generated_part_is_on_a_page() -> None:
     assert sorted(re.findall(r"<!-- made: (\w+) -->", "".join(map(Path.read_text, PAGES)))) == sorted(MADE)
+
+
+def test_generated_signatures_match_the_tables() -> None:
+    made = signatures.made()
+    assert is_as_made(ROOT / "viewer" / "formats" / "signatures.py", made), "run `make docs`"
+    names: dict[str, object] = {}
+    exec(made, names)
+    assert names["ROWS"] == rows_of(record_formats())
 
 
 @each("page", PAGES, ids=lambda page: page.name)

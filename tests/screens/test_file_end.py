@@ -79,6 +79,27 @@ async def test_the_end_appears_early_and_the_view_is_there_when_everything_is_re
 
 
 @pytest.mark.usefixtures("slowly")
+async def test_nothing_is_read_between_the_proof_and_the_first_frame_of_the_end(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER).run_test(size=(100, 20)) as pilot:
+        await until(lambda: len(view(pilot).session.rows) > 3)
+        read = reading.ReadWorker._read_some
+        early: list[bool] = []
+
+        def noted(worker: reading.ReadWorker, size: int) -> None:
+            screen = pilot.app.screen
+            early.append(isinstance(screen, FileEndScreen) and not screen.is_drawn.is_set())
+            read(worker, size)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(reading.ReadWorker, "_read_some", noted)
+            await press_at_once(pilot, "G")
+            await until(lambda: isinstance(pilot.app.screen, FileEndScreen) and pilot.app.screen.is_drawn.is_set())
+            await until(lambda: not view(pilot).navigator.waits_for_end)
+        assert early
+        assert not any(early)
+
+
+@pytest.mark.usefixtures("slowly")
 async def test_the_debug_view_has_no_numbers_yet_and_another_key_returns(tmp_path: Path) -> None:
     async with opened(tmp_path, CALL + ANSWER, frozenset({Reveal.ALL})).run_test(size=(100, 20)) as pilot:
         await end_of(pilot)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from viewer.checks.closed_rows import ClosedRows
 from viewer.checks.context import Read
-from viewer.checks.offending import MissingArguments
-from viewer.checks.queue import CheckQueue, Ended, Messages
+from viewer.checks.queue import CheckQueue, ClosedRows, Ended, Messages
 from viewer.index.agents import AgentStart
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
@@ -29,6 +28,9 @@ from viewer.model.events import (
 from viewer.model.messages import Message, Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
+
+if TYPE_CHECKING:
+    from viewer.checks.offending import MissingArguments
 
 LARGEST_AHEAD = 64 * 1024
 """The maximum size in bytes of a message that `ahead` checks. A longer one is checked only when its turn comes."""
@@ -189,6 +191,8 @@ class Analysis:
     def missing_arguments(self, read: Read) -> MissingArguments:
         """Return an object that validates calls again to name their missing arguments. It reads the calls with
         `read`."""
+        from viewer.checks.offending import MissingArguments  # lazy: only wrong calls need it
+
         return MissingArguments(self.index, self._queue.declaring, self.transcripts, self._formats, read, self._ids)
 
     def check_all(self) -> None:

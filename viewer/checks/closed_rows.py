@@ -10,22 +10,19 @@ from itertools import pairwise
 from operator import le
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from viewer import native
 from viewer.cache import lazy_regex
 from viewer.checks.context import BEGINS_OBJECT
 from viewer.checks.plain_calls import PlainKind, PlainRows
 from viewer.checks.prefilter_block import Block, compile_block
-from viewer.model.events import Found
-from viewer.model.messages import Coding, Piece, Transcript
+from viewer.model.messages import Coding, Piece
 from viewer.reading.bodies import Body, joined_text, read_body, string_data, string_read, verbatim_body
 from viewer.scan.joined_text import join_pieces
 from viewer.syntax.utf8 import is_utf8
 
 if TYPE_CHECKING:
     from viewer.checks.context import CheckContext
-    from viewer.checks.queue import CheckQueue
+    from viewer.checks.queue import CheckQueue, ClosedRows
     from viewer.columns.api import Column
 
 MOST_BYTES = 256 * 1024
@@ -37,19 +34,6 @@ _MAY_BEGIN = b" \\"
 _MAY_BEGIN_OBJECT = lazy_regex(rb"(?>[ ]|\\[nrt])*+(?:\{|\\u)")
 """A pattern that matches the start of any string, without its quote, whose text begins with whitespace and a brace, and
 of some other strings."""
-
-
-class ClosedRows(Struct):
-    """Consecutive complete messages that await their checks, by number."""
-
-    first: int
-    last: int
-    signed: bytearray
-    """A mask of the messages that may contain marks, up to the last such message."""
-    started: list[tuple[int, Transcript]]
-    """The transcripts that begin among these messages, each with the number of its first message."""
-    found: list[tuple[int, Found]]
-    """The problems that the reader found, each with the number of its message."""
 
 
 def check_rows(checker: CheckQueue, work: ClosedRows, size: int) -> int:

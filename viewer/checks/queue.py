@@ -16,10 +16,8 @@ from viewer import native
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks, check_calls
 from viewer.checks.check import Check, Predicate, Run, Scope
-from viewer.checks.closed_rows import ClosedRows, check_rows
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
-from viewer.checks.offending import Declaring
 from viewer.checks.plain_calls import PlainKind, kind_code, plain_kind
 from viewer.checks.prefilter import (
     HeaderAnswers,
@@ -47,6 +45,7 @@ from viewer.syntax.utf8 import ill_formed, is_utf8, whole_characters
 
 if TYPE_CHECKING:
     from viewer.checks.kind_columns import KindColumns
+    from viewer.checks.offending import Declaring
     from viewer.checks.prefilter_numpy import NumpyPrefilter
     from viewer.reading.grammar import TextGrammar
 
@@ -213,6 +212,19 @@ class Messages(Struct):
     """The numbers of messages with a problem in the header or stop token."""
 
 
+class ClosedRows(Struct):
+    """Consecutive complete messages that await their checks, by number."""
+
+    first: int
+    last: int
+    signed: bytearray
+    """A mask of the messages that may contain marks, up to the last such message."""
+    started: list[tuple[int, Transcript]]
+    """The transcripts that begin among these messages, each with the number of its first message."""
+    found: list[tuple[int, Found]]
+    """The problems that the reader found, each with the number of its message."""
+
+
 class Ended(Struct, frozen=True):
     """The end of the input."""
 
@@ -345,6 +357,8 @@ class CheckQueue:
         self.findings.add(rule, reason, start, end, message, count)
 
     def _note_declaring(self, message: int, function_list: Span | None) -> None:
+        from viewer.checks.offending import Declaring  # lazy: only declared tools need it
+
         self.declaring.append(Declaring(message, function_list))
 
     @property
@@ -654,6 +668,8 @@ class CheckQueue:
         """Check the first messages of `work`, about `size` bytes, and queue the remaining ones again. Return the number
         of bytes checked."""
         if isinstance(work, ClosedRows):
+            from viewer.checks.closed_rows import check_rows  # lazy: short inputs do not need it
+
             done = check_rows(self, work, size)
         else:
             from viewer.checks.batches import check_run

@@ -21,12 +21,12 @@ from viewer.formats import FORMATS
 from viewer.index.findings import MOST_PER_CODE
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
-from viewer.render.sarif import Suite, junit, sarif, workflow_command, workflow_notice
 from viewer.render.style import Part, Printable, trusted
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
     from viewer.document.live import LiveDocument
+    from viewer.render.sarif import Suite
     from viewer.sources.changes import Reason
 
 
@@ -209,11 +209,14 @@ def command(
     output = options.output_of(color, ascii_only)
     if form == "sarif":
         from viewer.render.json_lines import encode  # also imports the transcript reader
+        from viewer.render.sarif import sarif
 
         results = [(document.name, finding) for document, finding in report]
         notes = [(name, more_words(code, count)) for name, code, count in report.take_more()]
         output.write([encode(sarif(results, notes), indent=2)])
     elif form == "junit":
+        from viewer.render.sarif import junit
+
         output.write(junit(_suites(report)))
     else:
         if jobs > 1:
@@ -308,6 +311,8 @@ def _lines(report: Report, output: Output, form: str | None, with_source: bool) 
     """Yield the lines of all findings."""
     if form == "json":
         from viewer.render.json_lines import finding_line  # also imports the transcript reader
+    elif form == "github":
+        from viewer.render.sarif import workflow_command
     for document, finding in report:
         if form == "json":
             yield finding_line(finding, document.name if report.inputs.several else None)
@@ -325,6 +330,8 @@ def _last_lines(report: Report, output: Output, form: str | None) -> Iterator[Pr
     """Yield the counts of unlisted findings, and the totals."""
     if form == "json":
         from viewer.render.json_lines import more_line, summary_line  # also imports the transcript reader
+    elif form == "github":
+        from viewer.render.sarif import workflow_notice
     for name, code, count in report.take_more():
         if form == "json":
             yield more_line(code, count, name if report.inputs.several else None)
@@ -340,6 +347,8 @@ def _last_lines(report: Report, output: Output, form: str | None) -> Iterator[Pr
 
 
 def _suites(report: Report) -> Iterator[Suite]:
+    from viewer.render.sarif import Suite
+
     for document in report.inputs:
         findings = report.findings(document)
         report.count(document)
@@ -438,6 +447,8 @@ class LiveReport:
 
                 self._output.write([more_line(code, count)])
             elif self._form == "github":
+                from viewer.render.sarif import workflow_notice
+
                 self._output.write([workflow_notice(self._document.name, more_words(code, count))])
             else:
                 self._output.write_styled([(Part(trusted(more_words(code, count))),)])
@@ -458,6 +469,8 @@ class LiveReport:
 
             yield finding_line(finding)
         elif self._form == "github":
+            from viewer.render.sarif import workflow_command
+
             yield workflow_command(document.name, finding)
         else:
             width, style = self._output.width, self._output.style

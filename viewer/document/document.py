@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
 from viewer.checks.context import Read
-from viewer.checks.offending import offending_value
 from viewer.document.one_reading import BackendChoice, Reading
 from viewer.document.positions import Positions
 from viewer.document.stored_input import StoredInput
@@ -131,6 +130,8 @@ class Quotes:
 
     def value_of(self, finding: Finding) -> str | None:
         """Return the offending value of a finding, or None if it has none."""
+        from viewer.checks.offending import offending_value  # lazy: few outputs need it
+
         return offending_value(finding.diagnostic, self._read, self._missing)
 
     def excerpt(self, start: int, end: int) -> str:

@@ -29,7 +29,6 @@ from viewer.document.rows import (
     TurnStarts,
     turn_starts,
 )
-from viewer.document.usage import UsageView
 from viewer.document.values import (
     Boundary,
     FoldedAgent,
@@ -55,13 +54,14 @@ from viewer.index.agents import AgentStart
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Ending, Header, Kind, Message, Span, Stray, Transcript
-from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, pane_of, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
 if TYPE_CHECKING:
     from viewer.document.redaction.redactor import Redactor
     from viewer.document.search.block_search import BlockSearcher
+    from viewer.document.usage import UsageView
+    from viewer.model.prices import Prices
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
 """The minimum size in bytes of an input that is searched with NumPy, in blocks of many messages."""
@@ -273,9 +273,9 @@ class Projection(Struct, frozen=True):
         """How much content is hidden from this audience."""
         return Omissions(self.audience, self._analysis, self._only, self.rows)
 
-    def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:
+    def usages(self, prices: Prices | None = None) -> UsageView | None:
         """Return the tokens and cost, updated as the input grows, or None if the audience may not see them."""
-        return UsageView(self._analysis, self._only, prices) if self.audience.sees_usage else None
+        return _usage_view(self._analysis, self._only, prices) if self.audience.sees_usage else None
 
     def _header(self, message: Message) -> Header:
         """Return the header with the fields that this audience may see."""
@@ -787,3 +787,10 @@ def _time_of(message: Message) -> str | None:
     from viewer.syntax.times import format_time  # few transcripts have times
 
     return format_time(message.time_ms)
+
+
+def _usage_view(analysis: Analysis, only: MessageSet | None, prices: Prices | None) -> UsageView:
+    from viewer.document.usage import UsageView  # lazy: few views show it
+    from viewer.model.prices import NO_PRICES
+
+    return UsageView(analysis, only, prices or NO_PRICES)

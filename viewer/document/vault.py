@@ -8,12 +8,10 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from viewer.checks.offending import FindMissing, offending_value
 from viewer.document.rows import Rows
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.errors import FileRewrittenError, HiddenError, UnprovenError
 from viewer.formats import FORMATS, body_of_ids
-from viewer.formats.text.quoted_marks import shown_source
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import VERBATIM, Coding, Kind, Message, Piece, Span, Transcript
@@ -29,6 +27,7 @@ from viewer.sources.files import Source
 from viewer.syntax.agent_text import may_have_steps
 
 if TYPE_CHECKING:
+    from viewer.checks.offending import FindMissing
     from viewer.document.redaction.redactor import Redactor
     from viewer.document.search.block_search import BlockSearcher
     from viewer.document.search.byte_pattern import BytePattern
@@ -143,6 +142,8 @@ class Vault:
         piece = message.pieces[0]
         if _source_length(body) == piece.end - piece.start:
             return body
+        from viewer.formats.text.quoted_marks import shown_source  # lazy: few messages need it
+
         try:
             source = self._body(message, (Piece(piece.start, piece.end, Coding.PLAIN),)).data
             shown = shown_source(source, message.header.role, _cut_kinds(audience, message))
@@ -266,6 +267,8 @@ class Vault:
         self.check(audience)
         if self._redactor or not audience.reveals(Reveal.ALL):
             return None
+        from viewer.checks.offending import offending_value  # lazy: only diagnostics need it
+
         try:
             return offending_value(diagnostic, self._again, self._missing)
         except FileRewrittenError:

@@ -17,7 +17,7 @@ from viewer.reading.parser import BYTE_ORDER_MARK
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 if TYPE_CHECKING:
-    from viewer.formats.tables.model import RecordFormat
+    from viewer.formats.engine.detect import Match
     from viewer.formats.text.template_signs import Sign
 
 HEAD = 64 * 1024
@@ -218,35 +218,47 @@ def _holds_chat(value: JsonNode) -> bool:
 
 def _by_table(values: list[JsonNode]) -> Detection | None:
     """Detect a format that is defined by a table. Return None if no table fits well enough."""
-    from viewer.formats import record_formats
-
-    return _decisive(_tables(values, record_formats()))
+    return _decisive(_tables(values))
 
 
 def _by_plugin(values: list[JsonNode]) -> Detection | None:
     """Detect a plug-in format, or return None if none fits. Called only if no built-in format was detected."""
-    return _decisive(_tables(values, PLUGGED.tables()))
+    return _decisive(_plugin_tables(values))
 
 
 def _decisive(ranking: list[Detection]) -> Detection | None:
     return ranking[0] if ranking and ranking[0].confidence * 100 >= LEAST_SCORE else None
 
 
-def _tables(values: list[JsonNode], formats: list[RecordFormat]) -> list[Detection]:
-    """Return a detection for each table that fits, best first."""
+def _tables(values: list[JsonNode]) -> list[Detection]:
+    """Return a detection for each built-in table that fits, best first."""
+    from viewer.formats.engine.detect import rank_built_in
+
+    return [*map(_detection, rank_built_in(values))]
+
+
+def _plugin_tables(values: list[JsonNode]) -> list[Detection]:
+    """Return a detection for each table of a plug-in that fits, best first."""
+    tables = PLUGGED.tables()
+    if not tables:
+        return []
     from viewer.formats.engine.detect import rank
 
-    return [Detection(match.format, match.reason, match.score / 100) for match in rank(formats, values)]
+    return [*map(_detection, rank(tables, values))]
+
+
+def _detection(match: Match) -> Detection:
+    return Detection(match.format, match.reason, match.score / 100)
 
 
 def ranking(head: bytes) -> list[Detection]:
     """Return all formats that an input may have: the chosen one, followed by those that fit less well."""
     chosen = detect(head)
     bare = head[:HEAD].removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")
-    from viewer.formats import record_formats
-
-    formats = [*record_formats(), *PLUGGED.tables()]
-    others = _tables(_first_values(bare, Evidence())[0], formats) if bare.startswith((b"{", b"[")) else []
+    others: list[Detection] = []
+    if bare.startswith((b"{", b"[")):
+        values = _first_values(bare, Evidence())[0]
+        others = sorted([*_tables(values), *_plugin_tables(values)], key=lambda found: -found.confidence)
     first = [] if chosen.unknown else [chosen]
     return [*first, *(other for other in others if other.format != chosen.format)]
 

@@ -12,13 +12,14 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 def spelled(*names: str) -> frozenset[str]:
     """Return snake-case names in all usual spellings: snake case, kebab case, and camel case."""
-    found: set[str] = set()
+    found = {*names, *(name.replace("_", "-") for name in names)}
     for name in names:
-        first, *rest = name.split("_")
-        camel = first + "".join(map(str.capitalize, rest))
-        found |= {name, name.replace("_", "-"), camel, camel[:1].upper() + camel[1:]}
-        if rest and rest[-1] in ("id", "ui"):
-            found.add(camel[:-2] + rest[-1].upper())
+        pascal = name.title().replace("_", "")
+        camel = pascal if name[0] == "_" else name[0] + pascal[1:]
+        found.add(camel)
+        found.add(pascal)
+        if name.endswith(("_id", "_ui")):
+            found.add(camel[:-2] + name[-2:].upper())
     return frozenset(found)
 
 
@@ -231,14 +232,14 @@ RECIPIENTS = spelled("recipients", "recipient_name", "addressee", "addressees", 
 """Members that hide text if all readers that they name are other than the user and the assistant."""
 
 HELD = (
-    (FLAGS | SHOWN | OFF | RANGES | SOURCES | TAGS | CONTENTS | HOLDERS | RECIPIENTS | {"audience"} | WORDS) - TEXTUAL
-) | spelled("thought")
+    FLAGS.union(SHOWN, OFF, RANGES, SOURCES, TAGS, CONTENTS, HOLDERS, RECIPIENTS, {"audience"}, WORDS) - TEXTUAL
+).union(spelled("thought"))
 """Members that may hide text, also if they are in a holder."""
 HELD_HEADERS = frozenset({"recipient", "to", "intent", "channel", "phase", "role", "type", "status", "state"}) | KINDS
 """Further members of a holder that may hide text. In a message itself, readers interpret most of them."""
 IN_HOLDERS = HELD | HELD_HEADERS
 """All members of holders that may hide text."""
-DECIDING = HELD | WORDS | STARTERS | KINDS | TYPES | PHASES | STATES
+DECIDING = HELD.union(WORDS, STARTERS, KINDS, TYPES, PHASES, STATES)
 """All members that may hide text."""
 _WEAK_NAMES = (
     *("synthetic", "is_synthetic", "is_synthesized", "private", "is_private", "ephemeral", "is_ephemeral"),
@@ -264,7 +265,7 @@ _WEAK_NAMES = (
 )
 WEAK = TEXTUAL | RECIPIENTS | spelled(*_WEAK_NAMES)
 """Flags that may hide a single message, but not a whole conversation."""
-_OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
+_OF_CONVERSATIONS = HELD.union(STARTERS, STATES).difference(WEAK, TAGS, SOURCES, CONTENTS)
 """Members that hide the messages of a whole conversation."""
 FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
 """Members that hide a whole conversation by their own value, not by a member of that value."""

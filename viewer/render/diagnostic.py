@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from viewer.checks.offending import LONGEST_VALUE
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Diagnostic, Rule, fill_in, first_sentence
 from viewer.render.number_format import counted
@@ -79,7 +78,11 @@ def headline(diagnostic: Diagnostic, value: str | None = None) -> SafeText:
 
 
 def _shown_value(value: str | None) -> str | None:
-    return sanitize_line(value, LONGEST_VALUE) if value else None
+    if not value:
+        return None
+    from viewer.checks.offending import LONGEST_VALUE  # lazy: few diagnostics have a value
+
+    return sanitize_line(value, LONGEST_VALUE)
 
 
 def _times(count: int, style: Style) -> str:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from msgspec import Struct, field
 
 from viewer.document.calls import CallView, no_calls
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.rows import RowKind, Rows
-from viewer.document.usage import UsageView
 from viewer.document.values import ShownDiagnostic
 from viewer.render.blocks.times import Times
 from viewer.render.layout import Layouts, Row
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Styled, StyleRole, trusted
+
+if TYPE_CHECKING:
+    from viewer.document.usage import UsageView
 
 _MOST_CHECKED = 64
 """The maximum number of problems to check in a range for one whose message has a row."""

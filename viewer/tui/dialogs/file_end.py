@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from textual import events
@@ -82,6 +83,8 @@ class FileEndScreen(DismissOnce[str]):
         self._note = HeadLine(painter, id="end-note", classes="-bar")
         self._actions = {key: action.id for action in actions for key in action.keys}
         self.transcript = Transcript(painter, printing.signs, id="end")
+        self.is_drawn = asyncio.Event()
+        """Set once the end is on the screen."""
 
     def compose(self) -> ComposeResult:
         """Yield a title, the messages, and a note."""
@@ -112,6 +115,7 @@ class FileEndScreen(DismissOnce[str]):
         if last >= 0:
             self.transcript.put_cursor(cursor_at(rows, last))
         self.transcript.stick_to_end()
+        self.call_after_refresh(self.is_drawn.set)
 
     def _note_lines(self, width: int) -> list[Line]:
         return [(Part(self._printing.words(f" {NOTE}"), StyleRole.QUIET),)]

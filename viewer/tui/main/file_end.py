@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from viewer.tui.files.end import FileEnd
     from viewer.tui.main.screen import MainScreen
     from viewer.tui.terminal.paint import Painter
+
+
+LONGEST_MOUNT = 0.5
+"""The maximum number of seconds for which reading waits until the end is drawn."""
 
 
 class EndController:
@@ -69,7 +74,8 @@ class EndController:
         return document.stored.size - document.size
 
     async def offer(self) -> None:
-        """Show the end, if it can be proven before everything has been read."""
+        """Show the end, if it can be proven before everything has been read. Return once it is drawn, because reading
+        would delay each step of drawing it."""
         if self._end is None or self._screen is not None or self._left < LEAST // 2 or not self._host.is_current:
             return
         self._is_urgent = True
@@ -94,6 +100,8 @@ class EndController:
             actions=self._main.actions,
         )
         self._main.app.push_screen(self._screen, self._finish)
+        with suppress(TimeoutError):  # another screen may cover this one
+            await asyncio.wait_for(self._screen.is_drawn.wait(), LONGEST_MOUNT)
 
     def _prove(self) -> None:
         end = self._end
@@ -121,6 +129,8 @@ class EndController:
             self._screen.dismiss("")
 
     def _finish(self, action: str | None) -> None:
+        if self._screen is not None:
+            self._screen.is_drawn.set()
         self._screen = None
         if action:
             self._navigator.stop_waiting()

@@ -110,9 +110,18 @@ class Declarations:
         return self.check_valid(tool, data, base) if self.knows(tool) and check_json(data, base) is None else []
 
     def check_valid(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """Like `check`, for text that is known to be valid JSON."""
+        """Like `check`, for text that is known to be valid JSON. Use `check_object` if there is much of it."""
         node = read_json(data, base).node
         return self.check_node(tool, node) if node else []
+
+    def check_object(self, tool: str, data: bytes) -> list[ArgumentFault]:
+        """Like `check_valid` at offset 0, but faster, and only for text that begins with an object."""
+        from viewer.syntax.json_lines import read_regular  # not needed for small files
+
+        node = read_regular(data, 0)
+        if node is None or not self.knows(tool):
+            return self.check_valid(tool, data, 0)
+        return self._schematic(_plain(tool)).faults(node, node.value)
 
     def check_node(self, tool: str, node: JsonNode) -> list[ArgumentFault]:
         """Return the faults of parsed arguments, or none if the tool is not declared."""

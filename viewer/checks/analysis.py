@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from viewer.checks.context import Read
 from viewer.checks.queue import CheckQueue, ClosedRows, Ended, Messages
+from viewer.columns.plain import PlainColumns
 from viewer.index.agents import AgentStart
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
@@ -102,6 +104,9 @@ class Analysis:
                 case Closed(message):
                     self.index.put(message)
                     self.unsettled.discard(message.number)
+                case ClosedBatch(is_verbatim=True):
+                    self._add_verbatim(event)
+                    continue
                 case ClosedBatch():
                     self._add_batch(event)
                     continue
@@ -146,6 +151,17 @@ class Analysis:
         started = [(batch.first + row, transcript) for row, transcript in batch.started]
         found = [(batch.first + row - (row in batch.opened), one) for row, one in batch.found]
         self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, batch.signed, started, found))
+
+    def _add_verbatim(self, batch: ClosedBatch) -> None:
+        """Add a batch of plain text. Without NumPy, its messages are checked one by one."""
+        if isinstance(self.index.columns, PlainColumns):
+            for event in batch.one_by_one():
+                if isinstance(event, Closed):
+                    self.index.put(event.message)
+                    self._queue.add(event)
+            return
+        self.index.extend_closed(batch)
+        self._queue.add(Messages(batch.first, batch.first + len(batch) - 1, None, array("I")))
 
     def apply_batch(self, batch: MessageBatch) -> None:
         """Apply a batch of regular messages, which bypass the parser."""

@@ -54,6 +54,9 @@ REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argumen
 """Reasons for faults, indexed by the numbers that `Native.objects` returns."""
 _MOST_SPACES = 8
 """Bodies that begin with more whitespace bytes than this are searched one by one."""
+LONGEST_WORD = 8
+"""The number of bytes that are read together. As many bytes follow the last frame of a chat template, which may have no
+stop token."""
 LEAST_TOGETHER = 32
 """If there are fewer messages than this between two instructions, it is faster to check them one by one."""
 _UNDECLARED, _FREE = -5, -4
@@ -76,7 +79,7 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     count = max(1, int(starts.searchsorted(starts[0] + min(size, most_bytes), "left")))
     starts, ends = starts[:count], ends[:count]
     base = int(starts[0])
-    data = checker.read(base, int(ends[-1]))
+    data = checker.read(base, int(ends[-1]) + (0 if work.grammar is not None else LONGEST_WORD))
     bodies = checker.index.bodies(first, first + count - 1)
     body_starts, body_ends = (np.frombuffer(column, np.int64) for column in bodies)
     batch = Batch(data, starts - base, body_starts - base, body_ends - base)
@@ -125,7 +128,7 @@ class _Rows:
     def __init__(
         self,
         checker: CheckQueue,
-        grammar: TextGrammar,
+        grammar: TextGrammar | None,
         first: int,
         masks: NDArray[np.int64],
         is_verbatim: NDArray[np.bool_],
@@ -393,7 +396,7 @@ class _Rows:
             if value is None:
                 self._faults[place] = declared.check(name, self._text(place), 0)
             elif not declared.accepts(name, value):
-                self._faults[place] = declared.check_valid(name, self._text(place), 0)
+                self._faults[place] = declared.check_object(name, self._text(place))
             elif self._members[place] >= 0 and (types := declared.types(name)):
                 types.learn(value, int(self._members[place]))
         self._faulty = np.array(sorted(self._faults), np.int64)

@@ -207,7 +207,8 @@ class Messages(Struct):
 
     first: int
     last: int
-    grammar: TextGrammar
+    grammar: TextGrammar | None
+    """The grammar of the headers; None for frames of a chat template, whose headers need no check."""
     noted: Column
     """The numbers of messages with a problem in the header or stop token."""
 
@@ -307,7 +308,7 @@ class CheckQueue:
         """True if this work can be checked together with the messages before it."""
         if isinstance(work, Messages):
             return work.first == last.last + 1 and work.grammar is last.grammar
-        if not isinstance(work, Closed):
+        if not isinstance(work, Closed) or last.grammar is None:
             return False
         message = work.message
         is_next = message.number == last.last + 1 and message.span[0] >= self.index.span(last.last)[1]

@@ -146,7 +146,7 @@ class Reading:
     def take(self, data: bytes) -> None:
         """Read the next bytes of the input."""
         is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
-        if is_much and self._parser.has_frames and self.needs_backend:
+        if is_much and (self._parser.has_frames or self._parser.format.plain_runs) and self.needs_backend:
             self.load_backend()  # other formats are read just as fast without the backend, in half the memory
         self.read_to += len(data)
         self.places.feed(data, self._backend.current.columns)

@@ -306,7 +306,10 @@ class MessageIndex:
         forms = [*zip(batch.codes, batch.escaped, strict=True)]
         kinds = {
             (code, coding): self._kind(
-                numbers[code], _ENDING_OF[batch.headers[code][1]] | has_stop | _CLOSED_FLAGS[coding]
+                numbers[code],
+                _ENDING_OF[batch.headers[code][1]]
+                | (0 if code in batch.stopless else has_stop)
+                | _CLOSED_FLAGS[coding],
             )
             for code, coding in dict.fromkeys(forms)
         }
@@ -485,6 +488,8 @@ class SpanColumns:
     def extend_closed(self, batch: ClosedBatch) -> None:
         """Append the rows of a batch from a reader."""
         row = len(self)
+        if batch.is_verbatim:
+            self._add_verbatim(row, row + len(batch))
         self._start.extend(batch.starts)
         self._end.extend(batch.ends)
         leads = [body - start for start, body in zip(batch.starts, batch.body_starts, strict=True)]

@@ -149,6 +149,10 @@ class ClosedBatch(Struct):
     """For each body, the index of its coding in `CODINGS`."""
     stops: array[int] = field(default_factory=_offsets)
     """The offset of each message's stop token; empty if the messages have none."""
+    stopless: set[int] = field(default_factory=set)
+    """The indices of the headers whose messages have no stop token although the batch has stop tokens."""
+    is_verbatim: bool = False
+    """True if every body is text that equals its bytes, outside JSON, and all messages are in order."""
     signed: bytearray = field(default_factory=bytearray)
     """A mask of the messages whose bodies may contain marks, according to `places_with_signs`."""
     id_rows: array[int] = field(default_factory=lambda: array("I"))
@@ -198,7 +202,7 @@ class ClosedBatch(Struct):
         """Add one message to the end. Return False if the columns cannot represent it."""
         has_own_coding = any(piece.coding is Coding.ESCAPED for piece in pieces)
         is_timed = time_ms is not None and time_at is not None and header.kind is not Kind.REPLAYED
-        if not pieces or has_own_coding or self.stops or not (is_timed or time_ms is None):
+        if not pieces or has_own_coding or self.stops or self.is_verbatim or not (is_timed or time_ms is None):
             return False
         row, whole = len(self), pieces[0] if len(pieces) == 1 else None
         if header.call_id is not None:
@@ -260,7 +264,7 @@ class ClosedBatch(Struct):
             if pieces is None:
                 pieces = (Piece(self.body_starts[row], self.body_ends[row], CODINGS[self.escaped[row]]),)
             start, end = self.starts[row], self.ends[row]
-            stop = (self.stops[row], end) if self.stops else None
+            stop = (self.stops[row], end) if self.stops and code not in self.stopless else None
             message = Message(
                 self.first + row, number, header, ending, (start, end), pieces, stop, False, times.get(row)
             )

@@ -74,7 +74,8 @@ class TokenSet:
     """The control tokens that are searched for in one state."""
 
     def __init__(self, spellings: dict[bytes, str], *, escapes: bool = False) -> None:
-        self._names = spellings
+        self.names = spellings
+        """The names of the tokens, by spelling."""
         self._escapes = escapes
         self._longest = max(map(len, spellings))
         self._pattern = re.compile(b"|".join(re.escape(spelling) for spelling in spellings))
@@ -89,7 +90,7 @@ class TokenSet:
         while match := self._pattern.search(data, position, limit):
             at, position = match.span()
             if not self._escapes or (data[at - 1] if at else window.before) != ord("<"):
-                return Token(self._names[match[0]], at + base, position + base)
+                return Token(self.names[match[0]], at + base, position + base)
         return None
 
     def held_back(self, window: Window) -> int:

@@ -72,6 +72,8 @@ class FormatTraits(Struct, frozen=True):
     """True if an answer may begin with a thought block, as in the output of models with chat templates."""
     states_outcomes: bool = False
     """True if replies report how the call ended outside their text, so the outcome is never guessed from the text."""
+    plain_runs: bool = False
+    """True if the reader finds runs of plain text messages, which the backend checks together."""
     display_trim: bool = False
     """True if a newline at either end of a body is only layout. It is trimmed for display only."""
     channels: Channels = Channels.BY_KIND

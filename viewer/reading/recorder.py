@@ -78,7 +78,7 @@ class Recorder:
         self._times.start()
         transcript = Transcript(self.transcript, format or self.format, at, version, model, header or {}, id)
         last = self._events[-1] if self._events else None
-        if isinstance(last, ClosedBatch):
+        if isinstance(last, ClosedBatch) and not last.is_verbatim:
             last.started.append((self.last_number + 1 - last.first, transcript))
         else:
             self._events.append(Started(transcript))
@@ -201,6 +201,13 @@ class Recorder:
             last = ClosedBatch(self.last_number + 1, self.transcript)
             self._events.append(last)
         return last
+
+    def verbatim_batch(self) -> ClosedBatch:
+        """Like `batch`, for messages of the current transcript whose text equals the bytes of their bodies. A format
+        that uses this uses no other batches."""
+        batch = self.batch()
+        batch.is_verbatim = True
+        return batch
 
     def count_batch(self, batch: ClosedBatch) -> None:
         """Count the messages that were added to a batch. A transcript that is started before this call begins with

@@ -20,6 +20,8 @@ LONGEST_WORDS = 192
 LONGEST_ID = 64
 MOST_KINDS = 4096
 MOST_ID_PLACES = 32
+MOST_SAMPLED = 512
+"""The maximum number of headers in which to look for further positions of call IDs after a new one was found."""
 
 _KEY = b"call_id="
 _KEY_WORD = np.uint64(int.from_bytes(_KEY, "little"))
@@ -101,7 +103,11 @@ class HeaderMemo:
             is_example[examples[alike]] = True
             distinct = np.flatnonzero(is_example)
             places = (column[distinct].tolist() for column in (first, id_starts, id_ends, last))
-            found[distinct] = [*map(partial(self._kind, data), *places)]
+            try:
+                found[distinct] = [*map(partial(self._kind, data), *places)]
+            except _NewPlaceError:
+                self._learn_places(data, first[distinct], last[distinct])
+                raise
             kinds[rows[alike]] = found[examples[alike]]
             rows = rows[~alike]
         return ReadHeaders(kinds, id_starts, id_ends)
@@ -178,11 +184,23 @@ class HeaderMemo:
         return known
 
     def _learn_place(self, words: bytes) -> None:
-        found = _ID.search(words)
-        assert found is not None
-        if found.start(1) not in self._id_places and len(self._id_places) < MOST_ID_PLACES:
-            self._id_places.append(found.start(1))
+        if self._has_new_place(words):
             raise _NewPlaceError
+
+    def _learn_places(self, data: bytes, first: Positions, last: Positions) -> None:
+        """Look for call IDs at further positions in some of these headers, because a block is read again after each new
+        position."""
+        step = -(-len(first) // MOST_SAMPLED)
+        for start, end in zip(first[::step].tolist(), last[::step].tolist(), strict=True):
+            self._has_new_place(data[start:end])
+
+    def _has_new_place(self, words: bytes) -> bool:
+        """True if the call ID in these words is at a new position, which will be searched from now on."""
+        found = _ID.search(words)
+        if found is None or found.start(1) in self._id_places or len(self._id_places) >= MOST_ID_PLACES:
+            return False
+        self._id_places.append(found.start(1))
+        return True
 
 
 def _parts_around_function(key: tuple[bytes, bytes | None]) -> tuple[str, str, bytes, bytes, bytes | None] | None:

@@ -30,6 +30,8 @@ def read_namespaces(text: str) -> dict[str, Schema]:
     position = found.start() if found else len(text)
     namespace: str | None = None
     depth = 0
+    last, last_schema = "", dict[str, object]()
+    """The text and the schema of the last type, if it was readable. Tools in a row often have equal types."""
     while match := _NEXT.search(text, position):
         position = match.end()
         if match["namespace"] is not None:
@@ -40,7 +42,13 @@ def read_namespaces(text: str) -> dict[str, Schema]:
             depth += 1 if match["brace"] == "{" else -1
             namespace = None if depth < 0 else namespace
         elif match["tool"] is not None:
-            tools[f"{namespace}.{match['tool']}"], position, depth = _declaration(text, position)
+            start = position
+            if last and text.startswith(last, start):
+                schema, position, depth = last_schema, start + len(last), 0
+            else:
+                schema, position, depth = _declaration(text, start)
+                last, last_schema = text[start:position] if schema else "", schema
+            tools[f"{namespace}.{match['tool']}"] = schema
     return tools
 
 

@@ -90,11 +90,15 @@ class Schematic:
         """True if the walk may skip the values that fit their part of the schema."""
         self._part_judges: dict[int, Judge | None] = {}
         """The judge of each part of a flat schema, by identity; None for a part that accepts everything."""
+        self._member_judges: dict[int, tuple[dict[str, Judge | None], Judge | None]] = {}
+        """Likewise, the judges of the members of each part by name, and the judge of all other members."""
 
-    def faults(self, node: JsonNode) -> list[ArgumentFault]:
-        """Return the faults in the arguments, sorted by position. Return none if the check would take too much work."""
+    def faults(self, node: JsonNode, decoded: dict[str, object] | None = None) -> list[ArgumentFault]:
+        """Return the faults in the arguments, sorted by position. Return none if the check would take too much work.
+
+        `decoded` is the value of the node if it is known, with numbers as text."""
         schema = self._written.schema
-        value, size = python_value(node)
+        value, size = python_value(node) if decoded is None else decoded_value(decoded)
         if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
             return []
         if not isinstance(value, dict):
@@ -192,9 +196,12 @@ class Schematic:
                 self._missing.add((node.end, name))
                 end = node.end - 1 if node.closed else node.end
                 yield ArgumentFault("missing-argument", end, end, name)
+        suspects = self._misfits(schema, value) if self._skips_fitting else value
+        if not suspects:
+            return
         listed = {member.key: member for member in node.members}
         names = _known_names(schema) if schema.get("unevaluatedProperties") is False else None
-        for key, child in value.items():
+        for key, child in suspects.items():
             member = listed[key]
             unknown = ArgumentFault("unknown-argument", member.key_start, member.key_end)
             if names is not None and key not in names:
@@ -206,6 +213,20 @@ class Schematic:
                     yield unknown
                 elif not (self._skips_fitting and self._fits_part(part, child)):
                     yield from self._walk(part, member.value, child)
+
+    def _misfits(self, schema: Schema, value: dict[str, object]) -> dict[str, object]:
+        """Return the members that do not fit their part of a flat schema."""
+        key = id(schema)
+        if key not in self._member_judges:
+            properties = schema.get("properties", {})
+            judges = {name: plain_judge(part) for name, part in properties.items()}
+            self._member_judges[key] = judges, plain_judge(schema.get("additionalProperties", True))
+        judges, others = self._member_judges[key]
+        return {
+            name: child
+            for name, child in value.items()
+            if (judge := judges.get(name, others)) is not None and not judge(child)
+        }
 
     def _parts(self, schema: Schema, key: str) -> list[Schema | bool]:
         """Return the subschemas that a member with this name must fit."""
@@ -293,6 +314,28 @@ def python_value(node: JsonNode) -> tuple[object, int]:
     if node.kind is JsonKind.NUMBER:
         return _number(node.text), 1
     return node.to_python(), 1
+
+
+def decoded_value(value: object) -> tuple[object, int]:
+    """Like `python_value`, for a decoded value with numbers as text that is no `str`."""
+    kind, size = type(value), 1
+    if isinstance(value, dict):
+        mapping: dict[str, object] = {}
+        for key, each in value.items():
+            if type(each) is str:
+                mapping[key], more = each, 1
+            else:
+                mapping[key], more = decoded_value(each)
+            size += more
+        return mapping, size
+    if isinstance(value, list):
+        values: list[object] = []
+        for each in value:
+            one, more = decoded_value(each)
+            values.append(one)
+            size += more
+        return values, size
+    return (_number(value) if isinstance(value, str) and kind is not str else value), 1
 
 
 def _number(text: str) -> int | float:

@@ -326,3 +326,18 @@ def test_simple_properties_are_read_together_as_one_by_one() -> None:
         assert found == read_namespaces(apart), declared
         simple += len(found.get("functions.f", {}).get("properties", {}))  # type: ignore[arg-type]
     assert simple > 1000
+
+
+def test_equal_and_similar_types_in_a_row_are_told_apart() -> None:
+    types = [
+        *["() => any"] * 2,
+        *["(_: {a: string,}) => any"] * 2,
+        *["(_: {a: string, b: number}) => any", "(_: {a: string,}) => any"],
+        *["(_: any) => any"] * 2,
+        *["(_: ) => any"] * 2,
+        "()=> any",
+    ]
+    together = "".join(f"type f{number} = {one};\n" for number, one in enumerate(types))
+    read = read_namespaces(f"namespace n {{ {together} }}")
+    for number, one in enumerate(types):
+        assert read[f"n.f{number}"] == read_namespaces(f"namespace n {{ type f = {one};\n }}")["n.f"], one

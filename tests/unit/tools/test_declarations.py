@@ -386,3 +386,27 @@ def test_a_whole_text_of_json_has_the_value_of_its_nodes(value: object) -> None:
         (found,) = first_json(text)
         assert repr(found) == repr(read_json(text.encode()).node.to_python())  # type: ignore[union-attr]
         assert [*json_values(text)] == ([found] if '"name"' in text else [])
+
+
+def test_faults_do_not_depend_on_how_the_object_is_read() -> None:
+    types = "namespace functions {\n"
+    types += 'type f = (_: { a: string, b?: number, c?: "x" | "y", d?: { e: boolean, f?: string[], }, }) => any;\n}'
+    patterns = {"patternProperties": {"^x": {"type": "integer"}}, "propertyNames": {"maxLength": 3}}
+    odd = tool({"type": "object", "properties": {"a": False, "b": True}, **patterns})
+    texts = (
+        *('{"a": "x"}', "{}", '{"a": 1}', '{"b": 2, "q": [1, {"r": 2}]}', '{"a": null, "c": "z", "d": {}}'),
+        *('{"a": "\\u00e9", "d": {"e": 1, "f": ["x", 2], "g": 3}}', ' {"a": 1}', '{"a": 1} ', '{"a": 1, "a": 2}'),
+        *(
+            '{"a": "x", "b": 1e400}',
+            '{"a": "x", "b": -1.5e3}',
+            '{"a": "x", "b": ' + "9" * 400 + "}",
+            '{"x1": "", "long": 1}',
+        ),
+        *('{"a": "x", "deadline_ms": 5}', '{"a": "\\ud800"}', "[1]", '"a"', '{"a": "x", "d": [true]}'),
+    )
+    for declaration in (types, odd):
+        declarations = Declarations()
+        assert declarations.read(declaration)
+        for text in texts:
+            data = text.encode()
+            assert declarations.check_object("f", data) == declarations.check_valid("f", data, 0), text

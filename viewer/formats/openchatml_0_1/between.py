@@ -47,6 +47,11 @@ class Outside:
         return self._part is not None
 
     @property
+    def is_blank(self) -> bool:
+        """True if there is no text before the next frame, and that frame begins no transcript."""
+        return self._framed and not self._ended and self._part is None and self._text.first is None
+
+    @property
     def tokens(self) -> TokenSet:
         """The tokens with a meaning here."""
         return _INSIDE if self._part else _BETWEEN

@@ -15,6 +15,7 @@ from viewer.formats.openchatml_0_1.header import (
     read_head,
 )
 from viewer.formats.openchatml_0_1.parts import MARKS, Frame, token_set
+from viewer.formats.text.plain_frames import FrameRules, PlainFrames, PlainHead
 from viewer.model.messages import Coding, Ending, Piece
 from viewer.reading.cursor import Token, TokenSet, Window
 from viewer.reading.format import Channels, FormatTraits, ReadOptions
@@ -26,9 +27,27 @@ from viewer.rules.structure import W_END_MISSING, W_START_REPEATED
 
 LONGEST_HEADER = 64 * 1024
 
+_PLAIN_ROLES = frozenset({"system", "user", "assistant"})
+"""The roles whose frames contain one text unless they contain marks."""
 _ALL_MARKS = tuple(mark for marks in MARKS.values() for mark in marks)
 _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_MARKS)
 """The tokens that end a header."""
+
+
+def _plain_head(start: bytes, line: bytes) -> PlainHead | None:
+    head = read_head(line, 0)
+    is_plain = head.role in _PLAIN_ROLES and not (head.problems or head.extra or head.recipient or head.intent)
+    return PlainHead(head.header(), begins_at_text=False) if is_plain and b"<" not in line else None
+
+
+FRAME_RULES = FrameRules(
+    frozenset({b"<|im_start|>"}),
+    frozenset({b"<|im_end|>"}),
+    frozenset(),
+    (b"\n",),
+    LONGEST_PLAUSIBLE,
+    _plain_head,
+)
 
 
 class OpenChatML01Reader:
@@ -42,6 +61,7 @@ class OpenChatML01Reader:
         self._scan = 0
         """How far the search for the end of the current header line has progressed."""
         self._outside = Outside(record)
+        self._plain = PlainFrames(FRAME_RULES)
         self._frame: Frame | None = None
         self._frame_start = 0
         self._broke_out = False
@@ -63,6 +83,10 @@ class OpenChatML01Reader:
 
     def _between(self, ended: bool) -> bool:
         outside = self._outside
+        if outside.is_blank:
+            end = self._plain.take(self._window, self._at, self._record, outside.begin_frame)
+            if end > self._at:
+                self._leave_frame(end)
         token = self._next_token(outside.tokens, outside.add, ended)
         if token is None:
             return False
@@ -258,5 +282,6 @@ OPENCHATML_0_1 = FormatTraits(
     reader=OpenChatML01Reader,
     shares_spans=True,
     thoughts_first=True,
+    plain_runs=True,
     channels=Channels.NONE,
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 from viewer.formats.text.mark_tokens import TEMPLATE, UNKNOWN, MarkTokens
+from viewer.formats.text.plain_frames import FrameRules, PlainFrames, PlainHead
 from viewer.formats.text.template_frame import Head, TemplateFrame
 from viewer.formats.text.templates import TEMPLATES, Speaker, Template
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
@@ -18,7 +19,9 @@ from viewer.rules.structure import W_END_MISSING
 
 LONGEST_HEADER = 256
 _SPACE = b" \t\r\n"
-_OUTER = (
+_BRACKETED = b"[|"
+"""The beginning of marks in square brackets."""
+OUTER = (
     *("<s>", "</s>", "<bos>", "<eos>", "<BOS_TOKEN>", "<EOS_TOKEN>", "[BOS]", "<|begin_of_text|>", "<|end_of_text|>"),
     *("<|startoftext|>", "<|endoftext|>"),
 )
@@ -34,7 +37,7 @@ def _body_tokens(name: str) -> MarkTokens:
     template = TEMPLATES[name]
     return MarkTokens(
         {
-            **{spelling.encode(): _EDGE for spelling in _OUTER},
+            **{spelling.encode(): _EDGE for spelling in OUTER},
             **{spelling.encode(): _LOOKALIKE for spelling in template.lookalikes},
             **{spelling.encode(): _LAYOUT for spelling in template.layout},
             **{spelling.encode(): _END for spelling in template.ends},
@@ -56,6 +59,39 @@ def _header_tokens(name: str) -> TokenSet:
     return TokenSet({spelling.encode(): name for name, spellings in names.items() for spelling in spellings})
 
 
+@cache
+def frame_rules(name: str) -> FrameRules:
+    """Return the frames of a template."""
+    template = TEMPLATES[name]
+    tokens = _body_tokens(name).names
+    return FrameRules(
+        frozenset(spelling for spelling, kind in tokens.items() if kind == _START),
+        frozenset(spelling for spelling, kind in tokens.items() if kind == _END),
+        frozenset(
+            (
+                *(spelling for spelling, kind in tokens.items() if kind in (_LAYOUT, _LOOKALIKE)),
+                *((_BRACKETED,) if template.bracketed else ()),
+            )
+        ),
+        tuple(mark.encode() for mark in template.header_ends),
+        LONGEST_HEADER,
+        partial(_plain_head, template),
+        frozenset(mark.encode() for mark in template.both),
+    )
+
+
+def _plain_head(template: Template, start: bytes, words: bytes) -> PlainHead | None:
+    given = template.starts[start.decode()]
+    if template.header_ends or given is None:
+        head = read_head(template, given, words, (0, 0))
+    else:
+        head = Head(given, given.value, None, (0, 0))
+    if head.speaker in (None, Speaker.TOOL) or not head.complete:
+        return None
+    held = template.held.get(head.speaker)
+    return PlainHead(head.header(), held.may_be if held else None, head.speaker in template.open_ended)
+
+
 class TemplateReader:
     """Reads a chat template with a state machine. Each state is a method that returns True to continue."""
 
@@ -69,6 +105,7 @@ class TemplateReader:
         """How far the search for the end of the current header has progressed."""
         self._tokens = _body_tokens(template.name)
         self._header_tokens = _header_tokens(template.name) if template.header_ends else None
+        self._plain = PlainFrames(frame_rules(template.name))
         self._frame: TemplateFrame | None = None
         self._frame_start = 0
         self._given: Speaker | None = None
@@ -106,6 +143,8 @@ class TemplateReader:
         return True
 
     def _between(self, ended: bool) -> bool:
+        if self._stray is None:
+            self._at = self._plain.take(self._window, self._at, self._record)
         token = self._next_token(self._tokens, ended)
         if token is None:
             return False
@@ -179,22 +218,8 @@ class TemplateReader:
     def _head(self, end: int, *, is_whole: bool) -> Head:
         """Return the header from the words up to this offset."""
         span = (self._at, end)
-        words = self._window.text(*span).decode("utf-8", "replace").split()
-        role = words[0] if words else ""
-        if not is_whole or not words:
-            return Head(None, role, None, span)
-        if self._given is not None:
-            given = " ".join(words)
-            return Head(self._given, self._given.value, given if given != self._given.value else None, span)
-        speaker = self._template.roles.get(role)
-        if speaker is None and self._template.names_tools:
-            return Head(Speaker.TOOL, "tool", " ".join(words), span)
-        if self._template.has_controls and words[1:] and words[1].startswith("{") and words[-1].endswith("}"):
-            words = words[:1]
-        if words[1:] and not (len(words) == 2 and words[1].startswith("name=")):
-            speaker = None
-        name = words[1].removeprefix("name=") if speaker and words[1:] else None
-        return Head(speaker, role, name or None, span)
+        words = self._window.text(*span)
+        return read_head(self._template, self._given, words, span) if is_whole else _broken_head(words, span)
 
     def _cut_header_off(self) -> None:
         """Handle the end of the input inside a header."""
@@ -254,6 +279,9 @@ class TemplateReader:
         broke_out = frame.hides and not is_end
         if frame.may_end_here or is_end:
             frame.finish(Ending.END, token.start)
+            if token.name == _START and not broke_out:  # plain frames may follow
+                self._frame, self._state, self._at = None, self._between, token.start
+                return
         else:
             frame.report_nested(token)
             number = frame.finish(Ending.IMPLIED, token.start)
@@ -302,13 +330,41 @@ class TemplateReader:
         return self._window.text(token.start, token.end)
 
 
+def read_head(template: Template, given: Speaker | None, text: bytes, span: Span) -> Head:
+    """Return the header with these words. `given` is the speaker that the start of the frame names, if it names one."""
+    words = text.decode("utf-8", "replace").split()
+    if not words:
+        return _broken_head(text, span)
+    role = words[0]
+    if given is not None:
+        named = " ".join(words)
+        return Head(given, given.value, named if named != given.value else None, span)
+    speaker = template.roles.get(role)
+    if speaker is None and template.names_tools:
+        return Head(Speaker.TOOL, "tool", " ".join(words), span)
+    if template.has_controls and words[1:] and words[1].startswith("{") and words[-1].endswith("}"):
+        words = words[:1]
+    if words[1:] and not (len(words) == 2 and words[1].startswith("name=")):
+        speaker = None
+    name = words[1].removeprefix("name=") if speaker and words[1:] else None
+    return Head(speaker, role, name or None, span)
+
+
+def _broken_head(text: bytes, span: Span) -> Head:
+    """Return a header that is empty or has no end."""
+    words = text.decode("utf-8", "replace").split()
+    return Head(None, words[0] if words else "", None, span)
+
+
 def _traits(name: str) -> FormatTraits:
     template = TEMPLATES[name]
 
     def read(record: Recorder, options: ReadOptions) -> TemplateReader:
         return TemplateReader(record, template)
 
-    return FormatTraits(name=name, reader=read, shares_spans=True, infers_calls=True, thoughts_first=True)
+    return FormatTraits(
+        name=name, reader=read, shares_spans=True, infers_calls=True, thoughts_first=True, plain_runs=True
+    )
 
 
 CHATML = _traits("chatml")

@@ -110,10 +110,11 @@ _KIND_OF_STEP = {
 }
 
 
-def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
+def hidden_blocks(body: Body, role: str, *, in_json: bool = False, thoughts: list[Span] | None = None) -> list[Block]:
     """Return the blocks of a shown body that the safe view hides, in order, except those from `thought_spans`.
 
-    `in_json` is True for JSON content, where control tokens have no other meaning."""
+    `in_json` is True for JSON content, where control tokens have no other meaning. `thoughts` is the result of
+    `thought_spans` if it is known."""
     steps = _steps(body, role) if in_json else []
     if not _may_hide(body):
         return steps
@@ -121,8 +122,9 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block
         return [Block(0, len(body.data), BlockKind.TOKENS)]
     if role == "assistant":
         embedded = _embedded(body, in_json=in_json) or [*steps, *_calls(body)]
-        thoughts = [*thought_spans(body), *((block.start, block.end) for block in embedded)]
-        return _apart([*embedded, *_marked(body, sorted(thoughts), is_assistant=True)])
+        thoughts = thought_spans(body) if thoughts is None else thoughts
+        skipped = sorted([*thoughts, *((block.start, block.end) for block in embedded)])
+        return _apart([*embedded, *_marked(body, skipped, is_assistant=True)])
     added = [*steps, *_added(body)] if role == "user" else []
     return _apart([*added, *_marked(body, sorted((block.start, block.end) for block in added), is_assistant=False)])
 

@@ -189,6 +189,8 @@ def joined_text(pieces: Sequence[Piece], read: Callable[[int, int], bytes]) -> b
                 text = string_data(raw)
             elif piece.coding is Coding.JSON_TEXT:
                 text = string_data(b'"' + raw + b'"')
+            elif piece.coding is Coding.LABEL:
+                text = _label_of(raw)
             if text is None:
                 return None
         parts.append(text)
@@ -330,10 +332,14 @@ def _add_break(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes],
 
 
 def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    label = _label_of(read(piece.start, piece.end))
+    joined.add(label, piece.start, piece.end - piece.start, live=False, whole=piece.coding)
+
+
+def _label_of(raw: bytes) -> bytes:
     from viewer.syntax.attachments import attachment_label  # lazy: few inputs have attachments
 
-    label = attachment_label(read(piece.start, piece.end))
-    joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding)
+    return attachment_label(raw).encode("utf-8", "replace")
 
 
 def _add_opaque(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:

@@ -534,13 +534,18 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
         careful(*given, **more)
 
     monkeypatch.setattr(MessageObjects, "add", add)
-    rows = [{"role": role, "content": f'{role} "{number}"\n'} for number in range(50) for role in ("user", "assistant")]
-    both_layouts = [b"".join(json.dumps(row).encode() + b"\n" for row in rows)]
-    both_layouts.append((json.dumps({"messages": rows}).encode() + b"\n") * 3)
-    for text in both_layouts:
-        read.clear()
-        events(text, "json")
-        assert len(read) <= 3
+    for thought in ("", "<think>\nplums\n</think>\n\n", "Is it <|endoftext|>?"):
+        rows = [
+            {"role": role, "content": f'{thought if role == "assistant" else ""}{role} "{number}"\n'}
+            for number in range(50)
+            for role in ("user", "assistant")
+        ]
+        both_layouts = [b"".join(json.dumps(row).encode() + b"\n" for row in rows)]
+        both_layouts.append((json.dumps({"messages": rows}).encode() + b"\n") * 3)
+        for text in both_layouts:
+            read.clear()
+            events(text, "json")
+            assert len(read) <= 3
 
 
 def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:

@@ -104,11 +104,11 @@ def signs_of(accelerator: Native, block: bytes | memoryview, texts: array[int], 
     bits = array("I", found)
     if len(bits) < len(flags) or any(bit & _ILL_FORMED for bit in set(bits)):
         return None
-    found = bytearray([bit & _SIGN != 0 for bit in bits[: len(flags)]])
+    mask = bytearray([bit & _SIGN != 0 for bit in bits[: len(flags)]])
     for place, flag in enumerate(flags):
-        if flag & IS_SPELLED and not found[place]:
-            found[place] = MAY_SPELL.search(block, texts[3 * place], texts[3 * place + 2]) is not None
-    return bytes(found)
+        if flag & IS_SPELLED and not mask[place]:
+            mask[place] = MAY_SPELL.search(block, texts[3 * place], texts[3 * place + 2]) is not None
+    return bytes(mask)
 
 
 @cache

@@ -367,7 +367,16 @@ def test_numbers_are_their_source_text() -> None:
 
 ODD_TEXTS = (
     *("Hello", 'He said "no"\nand left', "\n\tback\\slash/", "Café 対話 🙂", "x < y and <b>", "a [{1}] \x7f"),
-    *("<think>plums</think>Yes", "analysis<|message|>plums<|end|>", "assistant: hi", "\u200bhidden", "", "\x01"),
+    *(
+        "<think>plums</think>Yes",
+        "\n<think>\n\n</think>\n\nYes <b>",
+        "<think>a</think> b </think> c",
+        "analysis<|message|>plums<|end|>",
+        "assistant: hi",
+        "\u200bhidden",
+        "",
+        "\x01",
+    ),
 )
 
 
@@ -429,6 +438,7 @@ ANSWERED = [said("user", "a"), said("assistant", "b")]
 CALLING = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 FIRST_OF_A_SHAPE: dict[str, list[object]] = {
     "its text is divided": [ANSWERED[0], *(said("assistant", text) for text in ("<function=x", "Hello", "World"))],
+    "its text is a result": [ANSWERED[1], *(said("user", text) for text in ("Observation: plums", "Hello", "World"))],
     "it calls as a tool": [ANSWERED[0], *[{"role": "tool", "tool_calls": [CALLING]}] * 3],
     "tokens follow a row": [
         *({"messages": ANSWERED}, {"messages": ANSWERED}, {"messages": [], **TOKENS}, {"messages": ANSWERED}),
@@ -524,13 +534,18 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
         careful(*given, **more)
 
     monkeypatch.setattr(MessageObjects, "add", add)
-    rows = [{"role": role, "content": f'{role} "{number}"\n'} for number in range(50) for role in ("user", "assistant")]
-    both_layouts = [b"".join(json.dumps(row).encode() + b"\n" for row in rows)]
-    both_layouts.append((json.dumps({"messages": rows}).encode() + b"\n") * 3)
-    for text in both_layouts:
-        read.clear()
-        events(text, "json")
-        assert len(read) <= 3
+    for thought in ("", "<think>\nplums\n</think>\n\n", "Is it <|endoftext|>?"):
+        rows = [
+            {"role": role, "content": f'{thought if role == "assistant" else ""}{role} "{number}"\n'}
+            for number in range(50)
+            for role in ("user", "assistant")
+        ]
+        both_layouts = [b"".join(json.dumps(row).encode() + b"\n" for row in rows)]
+        both_layouts.append((json.dumps({"messages": rows}).encode() + b"\n") * 3)
+        for text in both_layouts:
+            read.clear()
+            events(text, "json")
+            assert len(read) <= 3
 
 
 def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:

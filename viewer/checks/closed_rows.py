@@ -18,6 +18,7 @@ from viewer.checks.prefilter_block import Block, compile_block
 from viewer.model.messages import Coding, Piece
 from viewer.reading.bodies import Body, joined_text, read_body, string_data, string_read, verbatim_body
 from viewer.scan.joined_text import join_pieces
+from viewer.scan.text_signs import MAY_SPELL
 from viewer.syntax.utf8 import is_utf8
 
 if TYPE_CHECKING:
@@ -211,12 +212,12 @@ class _Rows:
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
     def _may_spell_any(self, kinds: list[PlainKind | None], objects: bytes) -> bool:
-        """True if a call contains a `\\u` escape, which may be part of a deadline key. `kinds` has the kind of each
+        """True if a call contains an escape that may be part of a deadline key. `kinds` has the kind of each
         message that needs a check, and `objects` contains its flags if known. A string with flags has no escape."""
         data = self._data
         for row, kind, flags in zip(self._rows, kinds, objects or bytes(len(kinds)), strict=True):
             is_unknown = kind is not None and kind.is_call and not flags
-            if is_unknown and data.find(b"\\u", self._starts[row], self._stops[row]) >= 0:
+            if is_unknown and MAY_SPELL.search(data, self._starts[row], self._stops[row]) is not None:
                 return True
         return False
 

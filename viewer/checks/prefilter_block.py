@@ -96,8 +96,10 @@ class BlockPrefilter:
     def __init__(self, checks: Sequence[Check]) -> None:
         self._plain = compile_plain(checks)
         leaves = [*leaves_of(checks)]
-        assert all(any(known in sign.lower() for known in SIGNS) for leaf in leaves for sign in _signs(leaf))
+        unknown = {sign.lower() for leaf in leaves for sign in _signs(leaf)} - SIGNS
+        assert all(any(known in sign for known in SIGNS) for sign in unknown)
         texts = dict.fromkeys(text for leaf in leaves for text in _texts(leaf) if not _has_sign(text))
+        assert all(text.isascii() and b"/" not in text for text in texts), "`MAY_SPELL` knows only signs"
         others = [leaf for leaf in leaves if not (_signs(leaf) or _texts(leaf))]
         bytes_alone = dict.fromkeys(byte for leaf in others if (byte := _lone_byte(leaf)))
         self._literals = b"".join(map(_literal, (*texts, *bytes_alone)))

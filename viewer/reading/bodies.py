@@ -106,9 +106,9 @@ class Body(Struct):
             return [Piece(run.source, end, run.whole)]
         if run.raw is not None:
             coding = Coding.NESTED_TEXT if run.nested else Coding.JSON_TEXT
-            return [Piece(*self.source_span(low, high), coding)]
+            return [Piece(*self._span_in(run, low, high), coding)]
         if run.length == run.source_length:
-            return [Piece(*self.source_span(low, high), Coding.PLAIN)]
+            return [Piece(*self._span_in(run, low, high), Coding.PLAIN)]
         halves = {(run.source, run.source + HALF_LENGTH), (end - HALF_LENGTH, end)}
         return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # the bytes between them are not text
 
@@ -127,8 +127,14 @@ class Body(Struct):
 
     def _source_of(self, at: int, *, last: bool = False) -> int:
         run = self._run_at(at)
-        if run is None:
-            return 0
+        return 0 if run is None else self._source_in(run, at, last=last)
+
+    def _span_in(self, run: ByteRun, low: int, high: int) -> Span:
+        """Return the span of the input that these bytes of a run, of which there is at least one, came from."""
+        first = self._source_in(run, low)
+        return first, max(first, self._source_in(run, high - 1, last=True))
+
+    def _source_in(self, run: ByteRun, at: int, *, last: bool = False) -> int:
         if run.raw is not None:
             if run.at not in self._maps:
                 self._maps[run.at] = NestedMap(run.raw) if run.nested else StringMap(run.raw)
@@ -177,15 +183,21 @@ def joined_text(pieces: Sequence[Piece], read: Callable[[int, int], bytes]) -> b
         text = _BETWEEN.get(piece.coding)
         if text is None:
             raw = read(piece.start, piece.end)
-            text = string_data(raw) if piece.coding is Coding.JSON_STRING else raw
-            if text is None or piece.coding not in _PLAINLY_JOINED:
+            if piece.coding in VERBATIM:
+                text = raw
+            elif piece.coding is Coding.JSON_STRING:
+                text = string_data(raw)
+            elif piece.coding is Coding.JSON_TEXT:
+                text = string_data(b'"' + raw + b'"')
+            elif piece.coding is Coding.LABEL:
+                text = _label_of(raw)
+            if text is None:
                 return None
         parts.append(text)
     return b"".join(parts)
 
 
 _BETWEEN = {Coding.LINE: b"\n", Coding.BREAK: b"\n\n"}
-_PLAINLY_JOINED = (*VERBATIM, Coding.JSON_STRING)
 
 
 class _Joined:
@@ -320,10 +332,14 @@ def _add_break(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes],
 
 
 def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    label = _label_of(read(piece.start, piece.end))
+    joined.add(label, piece.start, piece.end - piece.start, live=False, whole=piece.coding)
+
+
+def _label_of(raw: bytes) -> bytes:
     from viewer.syntax.attachments import attachment_label  # lazy: few inputs have attachments
 
-    label = attachment_label(read(piece.start, piece.end))
-    joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding)
+    return attachment_label(raw).encode("utf-8", "replace")
 
 
 def _add_opaque(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:

@@ -58,7 +58,7 @@ _FRAME_TOKENS = (
     *("[MODEL_SETTINGS]", "[/MODEL_SETTINGS]", "[TOOL_CONTENT]"),
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
-TEMPLATE_TOKEN = lazy_regex(lambda: rb"(?<![\w?])<s>|" + any_of(token.encode() for token in _FRAME_TOKENS))
+TEMPLATE_TOKEN = lazy_regex(lambda: any_of((token.encode() for token in _FRAME_TOKENS), rb"(?<![\w?]<)(?<=<)s>"))
 """The frame tokens of chat templates. In `(?P<s>…)` and `set<s>`, `<s>` is the name of a group or a type."""
 NEUTRAL = (
     r"(?:[A-Za-z_]*(?:image|video|audio|vision|media|box|quad|object|fim|file|repo|pad|sep|eos|bos|endof|begin_of|end_of)"

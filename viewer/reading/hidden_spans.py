@@ -116,17 +116,18 @@ _KIND_OF_STEP = {
 }
 
 
-def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
+def hidden_blocks(body: Body, role: str, *, in_json: bool = False, thoughts: list[Span] | None = None) -> list[Block]:
     """Return the blocks of a shown body that the safe view hides, in order, except those from `thought_spans`.
 
-    `in_json` is True for JSON content, where control tokens have no other meaning."""
+    `in_json` is True for JSON content, where control tokens have no other meaning. `thoughts` is the result of
+    `thought_spans` if it is known."""
     steps = _steps(body, role) if in_json else []
     if not _may_hide(body):
         return steps
     if _PRINTED.match(body.data) and _HIDDEN_PART.search(body.data):
         return [Block(0, len(body.data), BlockKind.TOKENS)]
     if role == "assistant":
-        thoughts = thought_spans(body)
+        thoughts = thought_spans(body) if thoughts is None else thoughts
         found = [*(_embedded(body, in_json=in_json) or steps), *_elements(_called(body, thoughts))]
         thoughts = [*thoughts, *((block.start, block.end) for block in found)]
         return _apart([*found, *_marked(body, sorted(thoughts), is_assistant=True)])

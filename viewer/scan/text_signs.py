@@ -22,12 +22,30 @@ _RARE = b"~"
 """A byte that is rarer than the first byte of any sign."""
 _OF_ESCAPES = b"003c"
 """The sign of marks that are spelled with a JSON escape. The escape is found by its backslash."""
-_ESCAPE = lazy_regex(rb"\\(?:[u/bf]|r(?!\\n))")
-"""An escape that may spell any character, or that spells a control character or a lone carriage return."""
+_HEX = rb"[0-9a-fA-F]"
+_PLAIN_CODES = (
+    rb"00(?:[aA][1-9a-cA-CeEfF]|[b-fB-F]%(x)s)|0[12]%(x)s{2}|03[7-9a-fA-F]%(x)s|04%(x)s{2}|05[d-eD-E]%(x)s|06[2-4]%(x)s"
+    rb"|0[9eE]%(x)s{2}|20(?:1%(x)s|2[0-7]|[34abAB]%(x)s)|2[1-36]%(x)s{2}|25(?:[0-9abABd-fD-F]%(x)s|[cC][02-9a-fA-F])"
+    rb"|27[0-9a-dA-D]%(x)s|300[1-9a-fA-F]|[fF]{2}(?:0[1-9a-fA-F]|1[0-9abABd-fD-F]|[2-4]%(x)s|5[0-9aA])"
+    rb"|[dD]83[c-eC-E]\\u[dD][c-fC-F]%(x)s{2}|(?<=\\u[dD]83[c-eC-E]\\u)[dD][c-fC-F]%(x)s{2}"
+) % {b"x": _HEX}
+"""The codes of characters, and of emoji as pairs, that are part of no sign and are never hidden."""
+_IDEOGRAPHS = rb"30[4-9a-fA-F]%(x)s|3[4-9a-fA-F]%(x)s{2}|[4-9bcBC]%(x)s{3}|[aA][c-fC-F]%(x)s{2}|[dD][0-6]%(x)s{2}" % {
+    b"x": _HEX
+}
+"""The codes of other such characters, except that they may be part of the name of a tag."""
+MAY_SPELL = lazy_regex(
+    rb"\\(?:u(?!%s|(?<![<\x80-\xff]\\u)(?<!</\\u)(?<!<\\/\\u)(?<!< \\u)(?:%s))|[bf]|r(?!\\n)"
+    rb"|(?<=<\\)/(?i:%s)|(?<=\[\\)/|(?<=< \\)/)"
+    % (_PLAIN_CODES, _IDEOGRAPHS, b"|".join(sorted({re.escape(sign[2:4]) for sign in SIGNS if sign[:2] == b"</"})))
+)
+"""An escape that may spell part of a sign, or that spells a character that may be hidden, a control character, or a
+lone carriage return. In signs, a slash follows `<`, `< `, or `[`, and an ideograph follows `<`, `</`, `< `, or another
+ideograph."""
 SEARCHED = frozenset(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES})
 """The bytes to find in strings, in lower case."""
 IS_SPELLED = 2
-"""A flag of a text: one of its escapes may spell any character."""
+"""A flag of a text: one of its escapes may spell any character, so `MAY_SPELL` decides."""
 _ILL_FORMED, _SIGN = 1, 8
 """Bits in the result of `Native.signs`."""
 _LONGEST_LITERAL = 26
@@ -51,13 +69,13 @@ def places_with_signs(
     """Return the indices of the strings that contain a sign, or an escape that may spell one. `starts` and `ends` are
     the bounds of the strings in the block, in order. `spelled` contains the indices of the strings with such an escape,
     if they are known."""
-    places: set[int] = set(spelled or ())
+    places = {place for place in spelled or () if MAY_SPELL.search(block, starts[place], ends[place])}
     if not starts:
         return places
     found_natively = _found_natively(block, starts, ends)
     if found_natively is not None:
         if spelled is None:
-            _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
+            _add_places(places, _matches(block, MAY_SPELL, starts), starts, ends)
         return places | found_natively
     _add_places(places, _inputs(block, starts[0], ends[-1]), starts, ends)
     for first, pattern in _searches().items():
@@ -65,7 +83,7 @@ def places_with_signs(
         found = _matches(block, pattern, starts) if known is None else [at for at in known if pattern.match(block, at)]
         _add_places(places, found, starts, ends)
     if spelled is None:
-        _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
+        _add_places(places, _matches(block, MAY_SPELL, starts), starts, ends)
     return places
 
 
@@ -88,7 +106,11 @@ def signs_of(accelerator: Native, block: bytes | memoryview, texts: array[int], 
     bits = array("I", found)
     if len(bits) < len(flags) or any(bit & _ILL_FORMED for bit in set(bits)):
         return None
-    return bytes([bit & _SIGN != 0 or flag & IS_SPELLED != 0 for bit, flag in zip(bits, flags, strict=True)])
+    mask = bytearray([bit & _SIGN != 0 for bit in bits[: len(flags)]])
+    for place, flag in enumerate(flags):
+        if flag & IS_SPELLED and not mask[place]:
+            mask[place] = MAY_SPELL.search(block, texts[3 * place], texts[3 * place + 2]) is not None
+    return bytes(mask)
 
 
 def _inputs(block: bytes, start: int, end: int) -> Iterator[int]:

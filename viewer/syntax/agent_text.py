@@ -27,7 +27,7 @@ _FACTS = (
 )
 _RESULT_HEADS = (
     rb"\*{0,2}(?:Observation|OBSERVATION)\b|(?:USER: )?EXECUTION RESULT of \[|<returncode>"
-    rb"|\[[a-z_]{2,40}(?: for '[^'\r\n]{0,400}')?\] Result:|Here's a running example of how to perform a task"
+    rb"|\[[a-z_]{2,40}(?: for '[^'\r\n]{0,2400}')?\] Result:|Here's a running example of how to perform a task"
     rb"|(?:%s) \(untrusted|\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-|Read HEARTBEAT\.md if it exists" % _FACTS
 )
 _LABELED_HEAD = (

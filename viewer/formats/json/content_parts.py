@@ -25,6 +25,8 @@ from viewer.syntax.agent_text import may_have_steps
 
 _SPACE = b" \t\r\n"
 _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
+_LEADING_THOUGHT = lazy_regex(rb"[ \t\r\n]*<think>")
+_THOUGHT_END = b"</think>"
 _STEP_KEY = lazy_regex(rb"\"(commands?|actions?)\"\s*:")
 """The member of a step that contains its calls. It serves as the name of a call without a name."""
 _TAG_END = lazy_regex(rb"[^<>]{0,%d}>" % LONGEST_ATTRIBUTES)
@@ -47,10 +49,25 @@ class ContentPart(Struct):
 def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
     """Return the parts of the text in order, or none if it has no marks."""
     body = read_body(tuple(pieces), read)
+    bounds = _lone_thought(body.data) if role == "assistant" else None
+    if bounds is not None:
+        return list(_Splitter(body, []).thought_first(*bounds))
     if not may_be_split(body.data):
         return []
     blocks = _blocks(body, role)
     return list(_Splitter(body, blocks).parts()) if blocks else []
+
+
+def _lone_thought(data: bytes) -> tuple[Span, int] | None:
+    """Return the bounds of the thought with which a text begins, and where its closing tag ends, if the text has no
+    other marks and no steps. Otherwise, return None. Many models write all their answers in this way."""
+    opening = _LEADING_THOUGHT.match(data)
+    start = opening.end() if opening else -1
+    end = data.find(_THOUGHT_END, start) if opening else -1
+    after = end + len(_THOUGHT_END)
+    if end < 0 or MAY_BE_MARK.search(data, start, end) or MAY_BE_MARK.search(data, after) or may_have_steps(data):
+        return None
+    return (start, end), after
 
 
 def is_split_at_marks(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> bool:
@@ -66,12 +83,13 @@ def may_be_split(data: bytes) -> bool:
 
 
 def _blocks(body: Body, role: str) -> list[Block]:
-    blocks = hidden_blocks(body, role, in_json=True)
     if role != "assistant":
-        return blocks
+        return hidden_blocks(body, role, in_json=True)
+    thoughts = thought_spans(body)
+    blocks = hidden_blocks(body, role, in_json=True, thoughts=thoughts)
     if _OWN_THOUGHT.search(body.data):
         return blocks  # OpenChatML keeps its thought blocks inside a message
-    taken = [Block(start, end, BlockKind.THOUGHT) for start, end in thought_spans(body)]
+    taken = [Block(start, end, BlockKind.THOUGHT) for start, end in thoughts]
     if any(block.source not in (Source.MARKS, Source.AGENT) for block in blocks):
         return blocks
     return _apart([*blocks, *taken])
@@ -104,6 +122,11 @@ class _Splitter:
             yield from self._hidden(block)
             at = block.end
         yield from self._said(at, len(self._body.data))
+
+    def thought_first(self, thought: Span, after: int) -> Iterator[ContentPart]:
+        """Yield a thought with these bounds, and the text after it. There are no other marks."""
+        yield ContentPart(BlockKind.THOUGHT, self._body.pieces(*self._trimmed(*thought)))
+        yield from self._said(after, len(self._body.data))
 
     def _said(self, start: int, end: int) -> Iterator[ContentPart]:
         start, end = self._trimmed(start, end)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase, values_of
-from viewer.formats.json.content_parts import part_header, split_content
+from viewer.formats.json.content_parts import split_content
 from viewer.formats.json.fields import (
     CALL_KEYS,
     CONTENT_KEYS,
@@ -23,15 +22,15 @@ from viewer.formats.json.fields import (
 from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
 from viewer.formats.json.known.rows import Facts, Row
 from viewer.formats.json.known.runs import Count, MessageRuns, Slow
-from viewer.formats.json.known.shapes import KnownMessage, KnownShapes, Report
+from viewer.formats.json.known.shapes import KnownMessage, KnownShapes, Report, note_tools
 from viewer.formats.json.parts import is_hidden_kind, read_content
+from viewer.formats.json.split_parts import Part, first_safe, split_parts, with_fields_of_one
 from viewer.formats.json.unread import first_text_member, with_inner_message, with_text_as_content
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
 from viewer.model.visibility import is_header_safe
 from viewer.reading.grammar import CHECKED_TYPES
 from viewer.reading.header import full_tool_name
-from viewer.reading.hidden_spans import BlockKind
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_CALL_MIXED, W_TOOL_NAME_MISSING
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
@@ -49,14 +48,6 @@ _CALL_NAMES = frozenset(
 """Members of a call that end up in its header, or that would contain its arguments."""
 _INSTRUCTIONS = ("system", "developer")
 """Types of messages that no user typed and no model wrote, whatever their role."""
-
-
-class Part(Struct, frozen=True):
-    """One message of an object."""
-
-    header: Header
-    ending: Ending
-    pieces: list[Piece]
 
 
 class MessageObjects:
@@ -79,7 +70,7 @@ class MessageObjects:
         if found is None or not data.startswith(tail, found[0]):
             return -1
         end, messages = found
-        _note_tools(messages, self._tools)
+        note_tools(messages, self._tools)
         self._write((base + at, base + end), messages)
         return end
 
@@ -153,9 +144,8 @@ class MessageObjects:
         if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
-        if is_usual and not said.problems and said.ending is None:
-            reports = [Report(at, one) for at, found in extra_problems.items() for one in found]
-            self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports, said.time.at)
+        if is_usual and not said.problems and said.ending is None and self._shapes.may_learn(node):
+            self._learn(node, source, said)
         last = len(parts) - 1
         for index, part in enumerate(parts):
             is_open = not node.closed and index == last
@@ -164,6 +154,12 @@ class MessageObjects:
                 self._record.report(problem.rule, problem.reason, problem.start, problem.end, number)
         if not node.closed:
             self._truncated(node, said)
+
+    def _learn(self, node: JsonNode, source: Source, said: ObjectHeader) -> None:
+        """Make a shape from an object. Its text may have marks, but a shape describes text without marks."""
+        parts, problems = self._parts(node, source, said, splits=False)
+        reports = [Report(at, one) for at, found in problems.items() for one in found]
+        self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports, said.time.at)
 
     def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool, joins: bool) -> int:
         ending = Ending.OPEN if is_open else part.ending
@@ -176,7 +172,11 @@ class MessageObjects:
         reason = "body" if said.header.role else "header"
         self._record.report(E_STREAM_TRUNCATED, reason, node.end, node.end, self._record.last_number)
 
-    def _parts(self, node: JsonNode, source: Source, said: ObjectHeader) -> tuple[list[Part], dict[int, list[Problem]]]:
+    def _parts(
+        self, node: JsonNode, source: Source, said: ObjectHeader, *, splits: bool = True
+    ) -> tuple[list[Part], dict[int, list[Problem]]]:
+        """Return the messages of an object, and the problems by the index of the message. With `splits`, the text is
+        split at its template marks."""
         header = said.header
         content = read_content(node, source, header.role)
         thoughts = [*_thoughts(node, source), *content.thoughts]
@@ -203,17 +203,18 @@ class MessageObjects:
                 found.append(Problem(W_CONTENT_MISSING, None, unread.key_start, unread.value.end))
                 if is_header_safe(replace(spoken, kind=Kind.SAID)):
                     spoken, content.pieces = _hidden(spoken), [piece_of(unread.value)]
-            split = self._split(content.pieces, spoken, source)
+            split = self._split(content.pieces, spoken, source) if splits else []
             for part, reports in split:
                 problems.setdefault(len(parts), []).extend(reports)
                 parts.append(part)
-            chosen = next((at for at in range(chosen, len(parts)) if is_header_safe(parts[at].header)), chosen)
+            chosen = first_safe(parts, chosen) if split else chosen
             if not split:
                 parts.append(Part(spoken, default_ending(spoken), content.pieces or content.empty[:1]))
         for call in calls:
             part, problems[len(parts)] = self._call(call, source, header)
             parts.append(part)
-        return _with_fields_of_one(parts, said, len(parts) - 1 if chosen is None else chosen), problems
+        chosen = len(parts) - 1 if chosen is None else chosen
+        return with_fields_of_one(parts, said.header, said.ending, chosen), problems
 
     def _split(self, pieces: list[Piece], spoken: Header, source: Source) -> list[tuple[Part, list[Problem]]]:
         """Return the messages in text with template marks or control tokens, or none for any other text."""
@@ -222,15 +223,7 @@ class MessageObjects:
         split = split_content(
             pieces, lambda start, end: source.data[start - source.base : end - source.base], spoken.role
         )
-        found: list[tuple[Part, list[Problem]]] = []
-        for part in split:
-            header, ending = part_header(part, spoken)
-            if part.kind is BlockKind.CALL and header.call_id and header.recipient:
-                self._tools[header.call_id] = header.recipient
-            if header.role == "tool" and header.name is None:
-                header = replace(header, name=self._tools.get(header.call_id or ""))
-            found.append((Part(header, ending or default_ending(header), part.pieces), part.reports))
-        return found
+        return split_parts(split, spoken, self._tools)
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
         """Return the header. If it is the header of a reply without a name, add the name of the tool that was called,
@@ -280,12 +273,6 @@ class MessageObjects:
             malformed=header.malformed or (not tool and call.closed),
         )
         return Part(called, Ending.CALL, pieces_of(arguments)), problems
-
-
-def _note_tools(messages: list[KnownMessage], tools: dict[str, str]) -> None:
-    for message in messages:
-        if message.tool is not None and message.header.call_id is not None:
-            tools[message.header.call_id] = message.tool
 
 
 def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
@@ -360,25 +347,6 @@ def _mixes(node: JsonNode) -> bool:
 def _mixed(node: JsonNode) -> Problem:
     value = node.get("content") or node
     return Problem(W_CALL_MIXED, "content-and-calls", value.start, value.end)
-
-
-def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Return the messages of an object, only one of which keeps its intent, ending, and extra attributes. Thoughts
-    among the other messages lose their recipient."""
-    settled: list[Part] = []
-    for index, part in enumerate(parts):
-        header = part.header
-        if index == chosen:
-            ending = said.ending or part.ending
-            settled.append(
-                Part(replace(header, intent=said.header.intent, extra=said.header.extra), ending, part.pieces)
-            )
-            continue
-        header = replace(header, intent=None, extra=())
-        if header.channel is Channel.ANALYSIS and part.ending is not Ending.CALL:
-            header = replace(header, recipient=None, call_id=None, content_type=None, constrained=False)
-        settled.append(Part(header, part.ending, part.pieces))
-    return settled
 
 
 def _is_about_session(node: JsonNode) -> bool:

@@ -5,23 +5,27 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
+from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.known.shapes import (
     TURN_LEADS,
+    KnownMessage,
     MatchedRecords,
     Said,
     Shape,
     are_divided,
     begins_turn,
-    is_divided,
+    messages_of,
     names_of,
+    note_tools,
     parts_of,
+    split_text,
     stated_ms,
     time_span,
     values_of,
     with_names,
 )
 from viewer.model.events import ClosedBatch, Found
-from viewer.model.messages import Coding, Piece
+from viewer.model.messages import Coding, Piece, Span
 from viewer.reading.header import full_tool_name
 from viewer.scan.records import HAS_ESCAPE, Match
 
@@ -66,6 +70,8 @@ class ColumnAppender:
         """The object and the message before which everything is known to be as in the examples, and not divided."""
         self._divided = -1
         """The last message whose text turned out to be divided; -1 if there is none yet."""
+        self._split: list[ContentPart] = []
+        """The parts of that text."""
         self._matched: list[Matched] | None = None
 
     def use(self, batch: ClosedBatch) -> None:
@@ -83,13 +89,35 @@ class ColumnAppender:
                 self._matched = [(shape, self._match(place)) for place, shape in enumerate(self._shapes)]
             run = self._matched[first:end]
             return append_one_by_one(self._batch, run, self._base, tools, self._marked) if run else 0
+        at = self._append_whole(first, end, tools)
+        while at < end and self._append_divided(at, tools):
+            at = self._append_whole(at + 1, end, tools)
+        return at - first
+
+    def _append_whole(self, first: int, end: int, tools: dict[str, str]) -> int:
+        """Add the messages of the objects in this range, up to the first one with a divided text, or with a reply to an
+        unknown call. Return the object after them."""
         counts = self._columns.item_message_counts
         low = counts[first - 1] if first else 0
         divided = self._first_divided(low, counts[end - 1] if end > first else low)
         end = bisect_right(counts, divided, first, end)
         high = self._add_headers(low, counts[end - 1] if end > first else low, tools)
         self._extend(low, high)
-        return bisect_right(counts, high, first, end) - first
+        return bisect_right(counts, high, first, end)
+
+    def _append_divided(self, place: int, tools: dict[str, str]) -> bool:
+        """Add the messages of an object with a divided text. Return False if it has none, or if its shape does not
+        determine its messages."""
+        counts = self._columns.item_message_counts
+        if not (counts[place - 1] if place else 0) <= self._divided < counts[place]:
+            return False
+        found = self._match(place)
+        messages = messages_of(self._shapes[place], found, self._base, tools, self._split)
+        if messages is None:
+            return False
+        start, end = found.span()
+        _join(self._batch, (self._base + start, self._base + end), messages, tools)
+        return True
 
     def _first_unlike(self, first: int, end: int) -> int:
         """Return the first object in which a value has a different effect than in the example of its shape."""
@@ -116,8 +144,9 @@ class ColumnAppender:
             text = columns.of_text[row]
             start, end = (self._at + columns.texts[3 * text + side] for side in (0, 2))
             may_be = self._signs[text] or begins_turn(data, start)
-            if may_be and _is_divided(data, start, end, self._said[columns.numbers[row]]):
-                self._divided = row
+            split = _split(data, self._base, start, end, self._said[columns.numbers[row]]) if may_be else []
+            if split:
+                self._divided, self._split = row, split
                 return row
         self._whole_to = max(self._whole_to, high)
         return high
@@ -200,15 +229,23 @@ def append_one_by_one(batch: ClosedBatch, run: list[Matched], base: int, tools: 
     signed, find = batch.signed, data.find
     for count, (shape, found) in enumerate(run):
         regs = found.regs
+        split: list[ContentPart] | None = None
+        may_be_divided = False
         for said in shape.split:
             if said.more:
-                if are_divided(data, 0, parts_of(said, found, 0)):
-                    return count
+                may_be_divided = are_divided(data, 0, parts_of(said, found, 0))
                 continue
             start, end = regs[said.body]
-            may_be = start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
-            if may_be and _is_divided(data, start, end, said):
+            if start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start)):
+                split = _split(data, base, start, end, said)
+                may_be_divided = bool(split)
+        if may_be_divided:
+            messages = messages_of(shape, found, base, tools, split)
+            if messages is None:
                 return count
+            start, end = regs[0]
+            _join(batch, (base + start, base + end), messages, tools)
+            continue
         time_ms = stated_ms(shape, found) if shape.time else None
         if shape.time and time_ms is None:
             return count
@@ -271,8 +308,19 @@ def append_one_by_one(batch: ClosedBatch, run: list[Matched], base: int, tools: 
     return len(run)
 
 
-def _is_divided(data: bytes | bytearray, start: int, end: int, said: Said) -> bool:
+def _split(data: bytes | bytearray, base: int, start: int, end: int, said: Said) -> list[ContentPart]:
+    """Return the parts of the string between two indexes, or none if it is not split at template marks."""
     raw = bytes(memoryview(data)[start:end])
     is_plain = b"\\" not in raw
-    piece = Piece(start + 1, end - 1, Coding.PLAIN) if is_plain else Piece(start, end, Coding.JSON_STRING)
-    return is_divided(raw, piece, said.header.role)
+    piece = Piece(base + start + is_plain, base + end - is_plain, Coding.PLAIN if is_plain else Coding.JSON_STRING)
+    return split_text(raw, piece, said.header.role)
+
+
+def _join(batch: ClosedBatch, span: Span, messages: list[KnownMessage], tools: dict[str, str]) -> None:
+    """Add the messages of an object to a batch one by one."""
+    for message in messages:
+        is_added = batch.join(message.header, message.ending, span, message.pieces, message.time_ms, message.time_at)
+        assert is_added
+        number = batch.first + len(batch) - 1
+        batch.found += [(len(batch) - 1, Found(*problem, number)) for problem in message.problems]
+    note_tools(messages, tools)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import Enum
 from itertools import accumulate, count
 from types import NoneType
@@ -18,10 +18,11 @@ from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.formats.hiding import CONTENTS, DECIDING, HOLDERS, IN_HOLDERS, is_flagged
-from viewer.formats.json.content_parts import is_split_at_marks, may_be_split
+from viewer.formats.json.content_parts import ContentPart, is_split_at_marks, may_be_split, split_content
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
 from viewer.formats.json.known.rows import LONGEST_ROW
 from viewer.formats.json.known.values import ID, NAME, NUMBER, PLAIN_LIST, TEXT, WORDS, nested_pattern, nested_program
+from viewer.formats.json.split_parts import first_safe, split_parts, with_fields_of_one
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.model.time_order import TimePlace
@@ -262,6 +263,10 @@ class Shape:
         return all(guard.passes(found[guard.number]) for guard in self.guards)
 
 
+Reports = tuple[tuple[Rule, str | None, int, int], ...]
+"""Problems, each with its bounds."""
+
+
 class KnownMessage(Struct, frozen=True):
     """A message created from a template."""
 
@@ -270,7 +275,7 @@ class KnownMessage(Struct, frozen=True):
     pieces: tuple[Piece, ...]
     tool: str | None
     """The tool that the call names."""
-    problems: tuple[tuple[Rule, str | None, int, int], ...] = ()
+    problems: Reports = ()
     time_ms: int | None = None
     time_at: TimePlace | None = None
 
@@ -311,7 +316,7 @@ class KnownShapes:
         return shape, found
 
     def read(
-        self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
+        self, data: bytes | bytearray, at: int, base: int, tools: dict[str, str]
     ) -> tuple[int, list[KnownMessage]] | None:
         """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools`
         contains the tools of the calls so far, by ID."""
@@ -319,8 +324,12 @@ class KnownShapes:
         if known is None:
             return None
         shape, found = known
-        messages = _messages(shape, found, base, tools)
+        messages = messages_of(shape, found, base, tools)
         return (found.end(), messages) if messages else None
+
+    def may_learn(self, node: JsonNode) -> bool:
+        """True if a message may become a shape."""
+        return type(node) is LazyNode and self._trials < MOST_TRIALS
 
     def learn(
         self,
@@ -329,9 +338,10 @@ class KnownShapes:
         reports: list[Report],
         time_at: JsonNode | None,
     ) -> None:
-        """Make a shape from a regular message and the result of the slow path. `reports` are its problems, each with
-        the index of its message in the list. `time_at` is the value with its time."""
-        if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
+        """Make a shape from a message that `may_learn` allows, and the result of the slow path for text without marks.
+        `reports` are its problems, each with the index of its message in the list. `time_at` is the value with its
+        time."""
+        if type(node) is not LazyNode or not messages:
             return
         self._trials += 1
         holes = _holes(node)
@@ -390,8 +400,21 @@ class Report(Struct, frozen=True):
     problem: Problem
 
 
-def _messages(shape: Shape, found: re.Match[bytes], base: int, tools: Mapping[str, str]) -> list[KnownMessage] | None:
-    if not found[0].isascii() and not is_utf8(found[0]):
+def note_tools(messages: list[KnownMessage], tools: dict[str, str]) -> None:
+    """Add the tools that these messages call, by the ID of the call."""
+    for message in messages:
+        if message.tool is not None and message.header.call_id is not None:
+            tools[message.header.call_id] = message.tool
+
+
+def messages_of(
+    shape: Shape, found: Match, base: int, tools: dict[str, str], split: list[ContentPart] | None = None
+) -> list[KnownMessage] | None:
+    """Return the messages of a matched object, or None if its shape does not determine them. `tools` has the tools of
+    the calls so far, by ID; the calls in a text with marks are added. `split` contains the parts of the text, if they
+    are known."""
+    source = found[0]
+    if not source.isascii() and not is_utf8(source):
         return None
     time_ms = stated_ms(shape, found)
     if shape.time and time_ms is None:
@@ -400,8 +423,6 @@ def _messages(shape: Shape, found: re.Match[bytes], base: int, tools: Mapping[st
     messages: list[KnownMessage] = []
     for said in shape.messages:
         pieces = parts_of(said, found, base)
-        if said.is_split and _is_split(said, found, pieces, base):
-            return None
         call_id = found[said.id][1:-1].decode() if said.id else None
         if said.is_named_by_call and call_id not in tools:
             return None
@@ -412,9 +433,32 @@ def _messages(shape: Shape, found: re.Match[bytes], base: int, tools: Mapping[st
         if said.values:
             header = header.with_values(said.places, values_of(said, found))
         problems = _problems(said, *found.span(shape.reports_at), base) if said.reports else ()
+        if said.is_split:
+            parts = _split(said, found, pieces, base) if split is None else split
+            if parts:
+                messages += _divided(parts, header, problems, tools, time_ms, time_at)
+                continue
         tool = header.recipient if said.is_call else None
         messages.append(KnownMessage(header, said.ending, pieces, tool, problems, time_ms, time_at))
     return messages
+
+
+def _divided(
+    split: list[ContentPart],
+    spoken: Header,
+    reports: Reports,
+    tools: dict[str, str],
+    time_ms: int | None,
+    time_at: TimePlace | None,
+) -> Iterator[KnownMessage]:
+    """Yield the messages that a text is split into, given the header and the problems of the whole text."""
+    parts = split_parts(split, spoken, tools)
+    messages = [part for part, _ in parts]
+    settled = with_fields_of_one(messages, spoken, None, first_safe(messages))
+    for part, (_, own) in zip(settled, parts, strict=True):
+        problems = (*reports, *((one.rule, one.reason, one.start, one.end) for one in own))
+        yield KnownMessage(part.header, part.ending, tuple(part.pieces), None, problems, time_ms, time_at)
+        reports = ()
 
 
 def _piece(start: int, end: int, base: int, raw: bytes) -> Piece:
@@ -424,11 +468,22 @@ def _piece(start: int, end: int, base: int, raw: bytes) -> Piece:
     return Piece(base + start + 1, base + end - 1, Coding.PLAIN)
 
 
-def _is_split(said: Said, found: re.Match[bytes], pieces: tuple[Piece, ...], base: int) -> bool:
-    """True if the text of a message is split, or may be split, at template marks."""
+def _split(said: Said, found: Match, pieces: tuple[Piece, ...], base: int) -> list[ContentPart]:
+    """Return the parts of a text that is split at template marks, or none for any other text."""
     if not said.more:
-        return is_divided(found[said.body], pieces[0], said.header.role)
-    return are_divided(found.string, base, pieces)
+        return split_text(found[said.body], pieces[0], said.header.role)
+    data = found.string
+    if not are_divided(data, base, pieces):
+        return []
+    return split_content([*pieces], lambda start, end: bytes(data[start - base : end - base]), said.header.role)
+
+
+def split_text(raw: bytes, piece: Piece, role: str) -> list[ContentPart]:
+    """Return the parts of the text of a string, given its piece, or none if it is not split at template marks."""
+    if not may_be_divided(raw):
+        return []
+    own = raw[1:-1] if piece.coding is Coding.PLAIN else raw
+    return split_content([piece], lambda start, end: own[start - piece.start : end - piece.start], role)
 
 
 def parts_of(said: Said, found: Match, base: int) -> tuple[Piece, ...]:
@@ -480,7 +535,7 @@ def time_span(shape: Shape, found: Match) -> Span:
     return start - shape.time_quotes, end + shape.time_quotes
 
 
-def _problems(said: Said, start: int, end: int, base: int) -> tuple[tuple[Rule, str | None, int, int], ...]:
+def _problems(said: Said, start: int, end: int, base: int) -> Reports:
     return tuple((rule, reason, base + start, base + end) for rule, reason in said.reports)
 
 
@@ -683,8 +738,6 @@ def _made(
     content = _texts_of(node)
     places = [bodies[piece_of(text)] for text in content if piece_of(text) in bodies]
     place = places[0] if len(places) == 1 else 0
-    if places and _begins_divided(content, messages[0][0].role):
-        return None
     said: list[Said] = []
     for at, (header, ending, pieces) in enumerate(messages):
         numbers = [bodies.get(piece, 0) for piece in pieces]
@@ -746,14 +799,6 @@ def _numbered(holes: list[_Hole]) -> dict[int, _Hole]:
     """Return the holes by the numbers of their groups in the pattern."""
     numbers = accumulate((1 + (hole.use is _Use.TEXT) for hole in holes), initial=1)
     return dict(zip(numbers, holes, strict=False))
-
-
-def _begins_divided(texts: list[LazyNode], role: str) -> bool:
-    """True if the text of the example is split at template marks or, if it has several parts, may be split."""
-    line, pieces = texts[0].line, tuple(map(piece_of, texts))
-    if len(texts) > 1:
-        return are_divided(line.data, line.base, pieces)
-    return is_divided(line.data[texts[0].start - line.base : texts[0].end - line.base], pieces[0], role)
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> tuple[bytes, bytes] | None:

@@ -289,3 +289,13 @@ async def test_empty_lists_say_so(tmp_path: Path) -> None:
         main.panes.toggle_inspector()
         await press(pilot)
         assert re.search(r"ending +complete", drawn(pilot))
+
+
+async def test_no_pane_is_mounted_while_the_screen_closes() -> None:
+    async with running() as pilot:
+        widgets = view(pilot).widgets
+        await widgets.conversation.remove()
+        assert not widgets.frames[Panel.OUTLINE].is_attached
+        assert not widgets.prepare_next()
+        widgets.prepare(Panel.OUTLINE)
+        assert not widgets.frames[Panel.OUTLINE].is_attached

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -116,7 +116,7 @@ class Quotes:
         self._findings = analysis.findings
         self._places = places
         self._read = read
-        self._missing = analysis.missing_arguments(read)
+        self._missing = cache(partial(analysis.missing_arguments, read))
 
     def locate(self, diagnostic: Diagnostic) -> Finding:
         """Return the diagnostic with its line and column."""
@@ -132,7 +132,7 @@ class Quotes:
         """Return the offending value of a finding, or None if it has none."""
         from viewer.checks.offending import offending_value  # lazy: few outputs need it
 
-        return offending_value(finding.diagnostic, self._read, self._missing)
+        return offending_value(finding.diagnostic, self._read, self._missing())
 
     def excerpt(self, start: int, end: int) -> str:
         """Return the text between two offsets, cut to the length of an excerpt."""

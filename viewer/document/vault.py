@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import copy
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from viewer.document.rows import Rows
@@ -70,7 +70,7 @@ class Vault:
         self._judge = judge
         self._on_rewritten = on_rewritten
         self._is_shown = is_shown
-        self._missing = find_missing(self._again) if find_missing else None
+        self._missing = cache(partial(find_missing, self._again)) if find_missing else None
         self._redactor: Redactor | None = None
         self._under = under
 
@@ -270,7 +270,7 @@ class Vault:
         from viewer.checks.offending import offending_value  # lazy: only diagnostics need it
 
         try:
-            return offending_value(diagnostic, self._again, self._missing)
+            return offending_value(diagnostic, self._again, self._missing() if self._missing else None)
         except FileRewrittenError:
             self._withhold()
             return None

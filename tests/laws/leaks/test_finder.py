@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.leaks.finder import SHORTEST, Finder, canary
+from tests.support.leaks.laboratory import cut_by_selection
 from tests.support.samples import samples
 
 WORD = "jqzxwvkjqxzwvk"
@@ -108,3 +109,11 @@ def test_typed_text_and_keys_that_continue_it_are_not_a_leak() -> None:
     finder.ignore_typed("kkv")
     assert finder.plain("/kzqw//kkv/k") == []
     assert finder.plain("vvqwkk")
+
+
+def test_a_selection_may_cut_the_name_of_a_tool() -> None:
+    found = cut_by_selection({"vxjxzvkxxqwxqk", "get"})
+    assert found.sub("", "ƒ vxjxzvkxx") == "ƒ "
+    assert found.sub("", "zvkxxqwxqk no reply") == " no reply"
+    assert found.sub("", "a vxjxzv b") == "a vxjxzv b"
+    assert cut_by_selection(set()).sub("", "a") == "a"

@@ -116,7 +116,8 @@ class Session:
 
     def __post_init__(self) -> None:
         self._finder = self.planted.finder
-        self._tools = tool_names(self.planted)
+        names = tool_names(self.planted)
+        self._tools, self._cut_tools = whole_or_truncated(names), cut_by_selection(names)
         self._shown: WeakKeyDictionary[Widget, tuple[bool, list[str]]] = WeakKeyDictionary()
         """The last lines of each widget, and whether tool names were allowed. They are not searched again."""
         self.frames.see = self._see
@@ -179,7 +180,7 @@ class Session:
             self._copied_in_brief = self.app.clipboard
         for surface, text in [*self._words(), *self.app.sent]:
             keeps_tools = is_listed or (surface == "app clipboard" and text == self._copied_in_brief)
-            text = self._tools.sub(" ", text) if keeps_tools else text
+            text = self._cut_tools.sub(" ", self._tools.sub(" ", text)) if keeps_tools else text
             if self._read.get(surface) != text:
                 self._read[surface] = text
                 self._note(surface, self._finder.leaks(text), after)
@@ -264,13 +265,27 @@ class Session:
                 self._note(surface, self._finder.leaks(text), "the end")
 
 
-def tool_names(planted: Planted) -> re.Pattern[str]:
-    """Return a pattern for the tool names that the brief level shows, whole or truncated at the edge of the screen."""
+def tool_names(planted: Planted) -> set[str]:
+    """Return the tool names that the brief level shows."""
     read = document.Document(InMemory(planted.data), planted.format).load()
     calls = (item for item in read.project(BRIEF).items() if isinstance(item, BriefCall))
-    names = {call.tool.removeprefix("functions.") for call in calls}
+    return {call.tool.removeprefix("functions.") for call in calls}
+
+
+def whole_or_truncated(names: set[str]) -> re.Pattern[str]:
+    """Return a pattern for tool names, whole or truncated at the edge of the screen."""
     cuts = {f"{name[:length]}…" for name in names for length in range(1, len(name))}
     return re.compile("|".join(map(re.escape, sorted(names | cuts, key=len, reverse=True))) or "(?!)")
+
+
+def cut_by_selection(names: set[str]) -> re.Pattern[str]:
+    """Return a pattern for the part of a tool name with which a selection ends or begins."""
+    lengths = [(name, length) for name in names for length in range(1, len(name))]
+    firsts = sorted((name[:length] for name, length in lengths), key=len, reverse=True)
+    lasts = sorted((name[length:] for name, length in lengths), key=len, reverse=True)
+    if not lengths:
+        return re.compile("(?!)")
+    return re.compile(rf"(?:{'|'.join(map(re.escape, firsts))})\Z|\A(?:{'|'.join(map(re.escape, lasts))})")
 
 
 def surface_of(widget: Widget) -> str:

@@ -68,7 +68,7 @@ class Widgets:
     def prepare(self, panel: Panel) -> None:
         """Mount a pane. This happens when it is first opened, or earlier, in an idle moment."""
         frame = self.frames[panel]
-        if frame.is_attached or not self.columns.is_attached:
+        if frame.is_attached or not self.conversation.is_attached:
             return
         if panel is Panel.BOTTOM:
             self.columns.screen.mount(frame, after=self.columns)
@@ -78,7 +78,9 @@ class Widgets:
             self.columns.mount(frame, after=self.conversation if panel is Panel.SIDE else None)
 
     def prepare_next(self) -> bool:
-        """Mount the next closed pane, or else the prompt. Return False if all are mounted."""
+        """Mount the next closed pane, or else the prompt. Return False if all are mounted, or the screen is closing."""
+        if not self.conversation.is_attached:
+            return False
         panel = next((panel for panel, frame in self.frames.items() if not frame.is_attached), None)
         if panel is None:
             return self.prompt.prepare()

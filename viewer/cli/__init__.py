@@ -102,7 +102,8 @@ def _has_nothing_left_to_do() -> bool:
     file. All output is flushed, or fails as it would at the end."""
     from threading import active_count
 
-    if sys.getprofile() or sys.gettrace() or active_count() > 1 or atexit._ncallbacks():
+    callback_count = getattr(atexit, "_ncallbacks", None)  # a private name of Python, so it may be missing
+    if sys.getprofile() or sys.gettrace() or active_count() > 1 or callback_count is None or callback_count():
         return False
     try:
         for stream in (sys.stdout, sys.stderr):

@@ -124,8 +124,8 @@ def _inputs(block: bytes, start: int, end: int) -> Iterator[int]:
 @cache
 def _literals() -> bytes:
     assert max(map(len, SEARCHED)) <= _LONGEST_LITERAL
-    found = sorted({*SEARCHED, INPUT.lower()})
-    return b"".join(struct.pack("=IBB26s", _SIGN, True, len(sign), sign) for sign in found)
+    literals = [(sign, True) for sign in sorted(SEARCHED)] + [(INPUT, False)]
+    return b"".join(struct.pack("=IBB26s", _SIGN, ignores_case, len(sign), sign) for sign, ignores_case in literals)
 
 
 def _few(block: bytes, byte: bytes, start: int, end: int) -> list[int] | None:

@@ -27,7 +27,8 @@ HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
 """The first loads a vocabulary; the second reads the environment variables that switch the accelerator off."""
 
 OWNERS = {
-    "numpy": (
+    "numpy": ("viewer.numeric",),
+    "viewer.numeric": (
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
         *("viewer.checks.call_columns", "viewer.checks.hidden_numpy", "viewer.checks.kind_columns"),
         "viewer.document.search.block_search",
@@ -177,7 +178,7 @@ def test_each_dependency_stays_with_its_owner() -> None:
         (module, name)
         for module, tree in modules().items()
         for name in imported(tree)
-        if (places := OWNERS.get(name.split(".")[0])) and not is_within(module, places)
+        if (places := OWNERS.get(name) or OWNERS.get(name.split(".")[0])) and not is_within(module, places)
     ]
     assert wrong == []
 

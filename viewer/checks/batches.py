@@ -8,9 +8,6 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from viewer import native
 from viewer.checks.call_columns import CallColumns, linked_runs
 from viewer.checks.context import BEGINS_OBJECT
@@ -28,6 +25,7 @@ from viewer.checks.plain_calls import (
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
 from viewer.columns.numpy_backend import column_of
 from viewer.index.calls import is_function
+from viewer.numeric import NDArray, np
 from viewer.reading.bodies import read_body, verbatim_body
 from viewer.rules.errors import E_CALL_SCHEMA
 from viewer.rules.notes import I_CALL_INFERRED

@@ -8,13 +8,12 @@ from itertools import islice
 from operator import eq
 from typing import cast
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from viewer.columns.api import Column
 from viewer.columns.numpy_backend import column_of
 from viewer.index.calls import CallLedger
+from viewer.numeric import NDArray, np
 from viewer.scan.blocks import Positions
 
 LEAST = 8

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
+from viewer.numeric import NDArray, np
 from viewer.scan.blocks import Positions, Words, words_view
 from viewer.syntax.characters import HIDING_LEADS, PICTOGRAPHS, SKIN_COLORS, hidden_spellings
 

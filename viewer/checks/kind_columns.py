@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from viewer.numeric import NDArray, np
 from viewer.tools.schema_columns import UNKNOWN
 
 if TYPE_CHECKING:

@@ -8,9 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from viewer import native
 from viewer.checks.check import (
@@ -31,6 +29,7 @@ from viewer.checks.check import (
 )
 from viewer.checks.hidden_numpy import native_pictographs
 from viewer.checks.prefilter import leaves_of, predicates_of
+from viewer.numeric import NDArray, np
 from viewer.scan.blocks import MESSAGE_LENGTH, Bytes, Positions, Words, words_view
 from viewer.syntax.characters import HIDING_LEADS, hidden_spellings
 

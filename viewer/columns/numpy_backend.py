@@ -8,12 +8,10 @@ from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from viewer import native
 from viewer.columns.api import Borders, Column, Folded
 from viewer.columns.plain import PlainColumns
+from viewer.numeric import NDArray, np
 
 Values: TypeAlias = NDArray[Any]
 Flags: TypeAlias = NDArray[np.bool_]

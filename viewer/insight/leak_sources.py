@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
 from viewer.insight.hidden.chains import Candidates, Chain, candidates, few_candidates
@@ -20,6 +18,7 @@ from viewer.insight.hidden.sequence_index import BITS, MOST_WORDS, Borders, Sequ
 from viewer.insight.hidden.word_keys import CONTENT, Hashes, Keys, Positions, weight_of
 from viewer.insight.hidden.word_sequences import SEED, Words
 from viewer.model.messages import Span
+from viewer.numeric import NDArray, np
 
 LEAST_MARKED = 6.0
 """The minimum number of words that a passage must share with its source."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-import numpy as np
-from numpy.typing import NDArray
-
 from viewer.columns.api import Column
 from viewer.columns.numpy_backend import column_of, values_of
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
+from viewer.numeric import NDArray, np
 from viewer.reading.grammar import SPACE, TextGrammar
 from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames
 from viewer.scan.frames import scan_frames

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from viewer.model.messages import Ending
+from viewer.numeric import NDArray, np
 from viewer.reading.grammar import SPACE
 
 Positions: TypeAlias = NDArray[np.int64]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from functools import partial
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from viewer.model.messages import Channel, Header
+from viewer.numeric import NDArray, np
 from viewer.reading.grammar import TextGrammar
 from viewer.reading.header import is_stop_expected, is_tool, read_header
 from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, HeaderColumns, Positions, Words, words_view

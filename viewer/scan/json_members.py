@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from viewer.numeric import NDArray, np
 from viewer.scan.blocks import Bytes, Positions
 
 _QUOTE, _COLON, _BACKSLASH = b'":\\'

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from viewer.native import Native
+from viewer.numeric import np
 from viewer.scan.blocks import START_LENGTH, STOP_LENGTHS, Frames, HeaderColumns
 
 ROW = np.dtype(

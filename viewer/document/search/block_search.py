@@ -10,9 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
-import numpy as np
 from msgspec import Struct, field
-from numpy.typing import NDArray
 
 from viewer import native
 from viewer.columns.numpy_backend import column_of, values_of
@@ -21,6 +19,7 @@ from viewer.document.search.byte_pattern import BytePattern
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.errors import HiddenError
 from viewer.index.messages import MessageIndex
+from viewer.numeric import NDArray, np
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.syntax.agent_text import HAS_INPUT

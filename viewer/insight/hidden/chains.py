@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from viewer.insight.hidden.growth import EDITED, EQUAL, GAP, MOST_SPARE, SLIP, Sides, near_of
 from viewer.insight.hidden.sequence_index import BITS, MOST_WORDS
 from viewer.insight.hidden.word_keys import Positions
 from viewer.insight.hidden.word_sequences import SEED, Words
+from viewer.numeric import NDArray, np
 
 _SLIPS = tuple(sorted(range(-SLIP, SLIP + 1), key=lambda slip: (abs(slip), slip)))[1:]
 """The differences to other diagonals, smallest first."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Keys, Positions
+from viewer.numeric import NDArray, np
 
 EQUAL, EDITED = 2, 3
 """The weights of equal and edited words in an extension of a passage, chosen to keep the passage dense enough."""

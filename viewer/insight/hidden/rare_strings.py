@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from viewer.cache import lazy_regex
 from viewer.insight.words import UNSPACED
 from viewer.model.messages import Span
+from viewer.numeric import NDArray, np
 
 Rare = tuple[str, Span]
 """A rare string and its position in the text."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from viewer.insight.hidden.word_keys import Hashes, Positions
+from viewer.numeric import np
 
 BITS = 28
 MOST_WORDS = (1 << BITS) - 1

@@ -8,10 +8,8 @@ import itertools
 import re
 from operator import mul
 
-import numpy as np
-from numpy.typing import NDArray
-
 from viewer.insight.words import STOP_WORDS, is_content_word, is_unspaced, normal, word_regex
+from viewer.numeric import NDArray, np
 
 CONTENT, UNSPACED_WORD = 1, 2
 """The lowest bits of a key: the first is set for a word that carries meaning, the second for a character of a script

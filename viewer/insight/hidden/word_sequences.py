@@ -7,9 +7,6 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from itertools import compress
 
-import numpy as np
-from numpy.typing import NDArray
-
 from viewer.insight.hidden.word_keys import (
     CONTENT,
     UNSPACED_WORD,
@@ -25,6 +22,7 @@ from viewer.insight.hidden.word_keys import (
 )
 from viewer.insight.words import word_regex
 from viewer.model.messages import Span
+from viewer.numeric import NDArray, np
 
 SEED = 3
 """The length of the sequences to look up, in words, or in characters of a script without spaces."""

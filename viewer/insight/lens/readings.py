@@ -10,10 +10,8 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import SupportsIndex, overload
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from viewer.cache import release_memory
 from viewer.columns.api import Column
@@ -22,6 +20,7 @@ from viewer.document.projection import Projection
 from viewer.document.values import Layout
 from viewer.model.messages import Header, Span
 from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.numeric import NDArray, np
 from viewer.rules import calls, errors, notes, structure
 
 READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2", "harmony")

@@ -9,12 +9,11 @@ from itertools import pairwise
 from typing import Any, SupportsIndex, overload
 from zlib import compress, decompress
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from viewer.insight.lens.readings import READS, REFUSES, Messages, Offsets, Read, Reading
 from viewer.model.messages import Span
+from viewer.numeric import NDArray, np
 
 _MESSAGES_AT_ONCE = 4096
 """The number of messages of one reading to compare in one block."""

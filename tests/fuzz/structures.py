@@ -14,7 +14,7 @@ Place = tuple[Any, Any]
 DEEP = 120
 ODD: list[Any] = [None, True, False, 0, -1, 1e300, "", " ", "SECRET", [], {}, [[]], [None], {"": ""}, "\ud800", "\x00"]
 LONGEST_REPEATED = 2000
-MOST_PLACES = 20_000
+MOST_PLACES, MOST_BYTES = 20_000, 256 * 1024
 NAMES = (
     "type",
     "role",
@@ -45,7 +45,7 @@ def values_of(data: bytes) -> tuple[list[Any], str] | None:
 
 
 def restructured(data: bytes, others: list[bytes], chance: random.Random) -> bytes | None:
-    """Apply a few mutations. Return None if the input is not JSON."""
+    """Apply a few mutations. Return None if the input is not JSON or if the result is too large for the time limits."""
     found = values_of(data)
     if found is None:
         return None
@@ -56,7 +56,8 @@ def restructured(data: bytes, others: list[bytes], chance: random.Random) -> byt
         if not places:
             break
         chance.choice(_WAYS)(*chance.choice(places), others, chance)
-    return joiner.join(map(json.dumps, values)).encode("utf-8", "replace")
+    data = joiner.join(map(json.dumps, values)).encode("utf-8", "replace")
+    return data if len(data) <= MOST_BYTES else None
 
 
 def _places(value: Any, left: int = DEEP) -> Iterator[Place]:

@@ -341,17 +341,19 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     if rule.merge and rule.merge.done and holds(rule.merge.done, node):
         reading.done.append((rule, string_at(node, rule.merge.key)))
     if rule.each:
+        items = path(rule.each).all(node)
+        time_ms, time_at = _time(node, rule.time, reading.faults)
+        if not items and rule.branches is None:
+            return
         kind = rule.kind if rule.kind in NARROWING else outer.kind if outer else Kind.UNKNOWN
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
-        time_ms, time_at = _time(node, rule.time, reading.faults)
         if outer is not None and not time_ms:
             time_ms, time_at = outer.time_ms, outer.time_at
         calls = path(rule.call_id).all(node) if rule.call_id else []
         is_unused = rule.unused or (outer is not None and outer.is_unused)
         is_hidden = (outer is not None and outer.is_hidden) or hides_items(rule, node)
         inner = _Outer(kind, thread, time_ms, time_at, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
-        items = path(rule.each).all(node)
         if rule.order:
             items = _in_order(items, rule.order)
         if rule.branches is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -58,6 +59,8 @@ SURFACES = (
 )
 SHORTEST_HIDDEN = 6
 _HEADINGS = [f"<|{mark}|>{role}" for mark in ("start", "im_start") for role in ("system", "user", "assistant", "tool")]
+FRAME = re.compile(r"```\w*|\"messages?\": [\[{]|\"model\": \"[^\"]*\",?")
+"""A pattern for hidden lines that have no content and that exports write as well."""
 OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS), *_HEADINGS])
 """Text from the program itself. A hidden line that equals it proves nothing."""
 
@@ -140,6 +143,7 @@ def hidden_lines(sample: Sample) -> set[str]:
     lines = {line.strip() for body in hidden for line in body.splitlines()}
     known = "\n".join([*shown, OWN_WORDS])
     secrets = {line for line in lines if len(line) >= SHORTEST_HIDDEN and line not in known}
+    secrets = {line for line in secrets if not FRAME.fullmatch(line)}
     return secrets | {json.dumps(line, ensure_ascii=ascii)[1:-1] for line in secrets for ascii in (True, False)}
 
 

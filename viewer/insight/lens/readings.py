@@ -29,6 +29,8 @@ LIMIT = 64 * 1024 * 1024
 """The number of bytes to compare by default."""
 _COMPARED_AT_ONCE = 1 << 14
 """The number of messages of each reading to compare at a time."""
+_WORTH_FREEING = 1 << 14
+"""The number of messages above which the memory of a document is freed at once."""
 _FURTHEST = 1 << 62
 """An offset beyond any input."""
 _FIRST_STEP = 64 * 1024
@@ -264,7 +266,7 @@ def readings(
         may_stop = skips_refused and not is_own and bool(STRICT[name].refuses)
         other = other or document.as_format(name, ignores_call_ids=True)
         found[name] = yield from _read(other, name, limit, [*found.values()], numbers, may_stop=may_stop)
-        if is_final and len(found[name].messages) > _COMPARED_AT_ONCE:
+        if is_final and len(found[name].messages) > _WORTH_FREEING:
             del other  # its large index, which is part of a reference cycle
             collect()
             release_memory()

@@ -17,6 +17,9 @@ from tests.support.cases import QUICK, excluded_marks, marks_of, shares_of, targ
 from tests.support.collecting import COLLECTION
 from tests.support.native import LEVELS
 from tests.support.processes import pytest_addoption, pytest_runtestloop
+from tests.support.reading import read
+from tests.support.samples import samples
+from viewer.formats import FORMATS
 
 __all__ = ["pytest_addoption", "pytest_runtestloop"]
 
@@ -77,13 +80,22 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Make the table of characters once for all processes, and exempt the tests from garbage collection."""
+    """Make the table of characters and the tables of all formats once for all processes, and exempt the tests from
+    garbage collection."""
     COLLECTION.finish()
     if session.config.option.processes > 1:
         strategies.text().validate()
+        _read_each_format()
     gc.freeze()
     gc.set_threshold(200_000)
     gc.enable()
+
+
+def _read_each_format() -> None:
+    """Read a sample of each format: the first reading compiles patterns and conditions."""
+    for sample in {sample.format: sample for sample in samples()}.values():
+        if sample.format in FORMATS:
+            read(sample.text, sample.format)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

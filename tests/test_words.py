@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import re2
 
 from tests.support.program import run
 from viewer.cli import COMMANDS
@@ -23,6 +24,8 @@ NEVER = (
 )
 """Words that read like a translation, or for which STYLE has a better name."""
 _NEVER = re.compile(rf"\b(?:{'|'.join(NEVER)})\b", re.IGNORECASE)
+_ANYWHERE = re2.compile(rf"(?i)\b(?:{'|'.join(NEVER)})\b")
+"""Finds the same words, and is faster in a text that has none."""
 
 SEARCHED = {
     "cache": ["cache.py"],
@@ -70,7 +73,7 @@ def pages() -> list[Path]:
 
 
 def found_in(name: str, text: str) -> Iterator[str]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.splitlines() if _ANYWHERE.search(text) else (), 1):
         if word := _NEVER.search(line):
             yield f"{name}:{number}: {word[0]}: {line.strip()[:100]}"
 

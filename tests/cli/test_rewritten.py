@@ -14,7 +14,7 @@ from viewer.cli import output
 from viewer.document import vault
 from viewer.sources import stamp
 
-TURNS = 3000
+TURNS = 1000
 SENTENCE = "the file was rewritten"
 
 

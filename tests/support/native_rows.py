@@ -159,6 +159,9 @@ SIGN_TEXTS = (
     *(("◁".encode(), 1024, True), ("<｜".encode(), 1024, True), (b"tag", 2048, True), (b"Tag", 4096, False)),
     *((b":::", 8192, False), (b"00a", 16384, True)),
 )
+SIGN_STARTS = {
+    first for text, _, folds in SIGN_TEXTS for first in (text[:1].lower() + text[:1].upper() if folds else text[:1])
+}
 LEADS = HIDING_LEADS[:5]
 
 
@@ -182,12 +185,12 @@ def signs_of(data: bytes, messages: tuple[tuple[int, int, int], ...]) -> tuple[l
     while at < len(data):
         row = max(0, bisect_right(messages, at, key=lambda message: message[0]) - 1)
         _, body, end = messages[row]
-        size = next((size for size in range(1, 5) if is_utf8(data[at : at + size]) and at + size <= len(data)), 0)
+        size = 1 if data[at] < 0x80 else size_at(data, at)
         bits[row] |= BYTES.get(data[at], 0) | (1 if size == 0 else 0)
         if data[at : at + 2] != b"\r\n" and data[at] == 13:
             bits[row] |= 2
         if body <= at < end:
-            for text, bit, folds in SIGN_TEXTS:
+            for text, bit, folds in SIGN_TEXTS if data[at] in SIGN_STARTS else ():
                 found = data[at : min(end, at + len(text))]
                 bits[row] |= bit if (found.lower() == text.lower() if folds else found == text) else 0
             spelling = data[at : at + 3]
@@ -196,6 +199,11 @@ def signs_of(data: bytes, messages: tuple[tuple[int, int, int], ...]) -> tuple[l
                 hiding.append(at)
         at += max(1, size)
     return bits, hiding
+
+
+def size_at(data: bytes, at: int) -> int:
+    """Return the number of bytes of the character at an offset, or 0 if it is ill-formed."""
+    return next((size for size in range(1, 5) if is_utf8(data[at : at + size]) and at + size <= len(data)), 0)
 
 
 def is_spelled(lead: int, second: int, third: int) -> bool:

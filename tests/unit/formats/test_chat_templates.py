@@ -9,7 +9,7 @@ import pytest
 from tests.support.cases import each
 from tests.support.growth import assert_growth
 from tests.support.program import run
-from tests.support.reading import Reading, codes, read, read_cut
+from tests.support.reading import Reading, codes, read, read_cut, visible_texts
 from tests.support.template_cases import CASES, SEEN, Turns
 from viewer.formats import detect
 from viewer.formats.tables.prompts import prompt_kind
@@ -44,7 +44,7 @@ def chatml(text: str) -> Reading:
     return read(text, "chatml")
 
 
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_a_conversation_gives_its_messages(case: Turns) -> None:
     reading = read(case.whole, case.format)
     assert seen(reading) == SEEN
@@ -53,12 +53,12 @@ def test_a_conversation_gives_its_messages(case: Turns) -> None:
     assert reading.strays == ()
 
 
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_a_conversation_is_detected(case: Turns) -> None:
     assert detect(case.detected.encode()).format == case.format
 
 
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_a_hidden_body_contains_only_its_own_text(case: Turns) -> None:
     reading = read(case.whole, case.format)
     assert of_kind(reading, "instruction") == ["SECRET_SYS"]
@@ -67,7 +67,7 @@ def test_a_hidden_body_contains_only_its_own_text(case: Turns) -> None:
         assert [text.count(word) for text in of_kind(reading, kind)] == [1, 1]
 
 
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_calls_name_their_tools_and_find_their_replies(case: Turns) -> None:
     reading = read(case.whole, case.format)
     calls = [message for message in messages(reading) if message_kind(message) == "call"]
@@ -77,7 +77,7 @@ def test_calls_name_their_tools_and_find_their_replies(case: Turns) -> None:
 
 
 @pytest.mark.slow
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_reading_byte_by_byte_equals_reading_whole(case: Turns) -> None:
     data = case.whole.encode()
     whole = read(data.decode(), case.format)
@@ -96,13 +96,13 @@ def test_no_cut_shows_hidden_text(case: Turns) -> None:
 
 
 @pytest.mark.slow
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_no_other_template_shows_hidden_text(case: Turns) -> None:
     for format in TEMPLATES:
         assert "SECRET" not in "".join(seen(read(case.whole, format))), format
 
 
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_a_prompt_at_the_end_is_noted(case: Turns) -> None:
     prompt = case.begin + case.system + case.user.replace("TEXT", "Hello?") + case.prompt
     for text in (prompt, f"{prompt}<think>\n", f"{prompt}<think>\n\n</think>\n\n"):
@@ -111,7 +111,7 @@ def test_a_prompt_at_the_end_is_noted(case: Turns) -> None:
         assert set(codes(reading)) <= {"I-OPEN-PROMPT", "E-STREAM-TRUNCATED/header"} or case.format == "glm"
 
 
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_a_role_of_no_template_is_hidden(case: Turns) -> None:
     template = TEMPLATES[case.format]
     start = next((mark for mark, speaker in template.starts.items() if speaker is None), None)
@@ -299,7 +299,7 @@ def test_text_is_hidden_until_it_is_known_who_speaks() -> None:
         ("hunyuan-moe", "TEXT<tool_call>TEXT</tool_call>TEXT", []),
         ("hunyuan-moe", "a<|extra_0|>b<|eos|><tool_response>TEXT</tool_response>TEXT<|extra_0|>c<|eos|>", ["b", "c"]),
         ("hunyuan-moe", "<|startoftext|>TEXT<tool_response>TEXT</tool_response><|extra_0|>b<|eos|>", ["b"]),
-        ("hunyuan-moe", "<|startoftext|>" + "TEXT" * 300_000 + "<|extra_0|>b<|eos|>", ["b"]),
+        ("hunyuan-moe", "<|startoftext|>" + "TEXT" * 180_000 + "<|extra_0|>b<|eos|>", ["b"]),
         ("gigachat", "TEXT<|message_sep|>user<|role_sep|>a<|message_sep|>assistant<|role_sep|>b", ["a", "b"]),
         ("gigachat", "<s>" + "TEXT " * 100 + "<|role_sep|>TEXT<|message_sep|>user<|role_sep|>a", ["a"]),
         (
@@ -321,8 +321,8 @@ def test_text_is_hidden_until_it_is_known_who_speaks() -> None:
         assert seen(whole) == shown, data[:100]
         if len(text) < 4096:
             assert read_cut(text.encode(), format, range(1, len(text.encode()))) == whole, data
-            for end in range(len(text)):
-                assert "SECRET" not in "".join(seen(read(text[:end], format))), data
+            for end in range(0, len(text), 1 if len(text) < 300 else 5):
+                assert "SECRET" not in "".join(visible_texts(text[:end].encode(), format)), data
 
 
 def test_the_words_before_a_response_are_a_thought_however_they_arrive() -> None:
@@ -332,7 +332,7 @@ def test_the_words_before_a_response_are_a_thought_however_they_arrive() -> None
     assert kinds(whole) == ["thought", "said"]
     assert read_cut(data, "granite", range(1, len(data))) == whole
     for end in range(len(data)):
-        assert "SECRET" not in "".join(seen(read(data[:end].decode(), "granite")))
+        assert "SECRET" not in "".join(visible_texts(data[:end], "granite"))
 
 
 def test_an_unknown_speaker_in_brackets_is_hidden_however_it_arrives() -> None:
@@ -563,7 +563,7 @@ def test_an_empty_result_still_answers_its_call() -> None:
     assert "W-CALL-UNANSWERED" not in codes(reading)
 
 
-@each("case", CASES, ids=lambda case: case.format, batch=64)
+@each("case", CASES, ids=lambda case: case.format, batch=64, quick=8)
 def test_the_program_shows_the_conversation(case: Turns, tmp_path: object) -> None:
     done = run("show", "--json", "-", stdin=case.detected)
     assert "SECRET" not in done.out + done.err

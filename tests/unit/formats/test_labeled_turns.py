@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.growth import assert_growth
-from tests.support.reading import Reading, codes, read, read_cut
+from tests.support.reading import Reading, codes, read, read_cut, visible_texts
 from viewer.formats import detect
 
 CURIOUS = "A chat between a curious user and an artificial intelligence assistant."
@@ -45,7 +45,7 @@ def test_a_prompt_is_detected_and_a_text_about_prompts_is_not() -> None:
         assert detect(text.encode()).confidence == 0, text
 
 
-@pytest.mark.parametrize("format", ["vicuna", "alpaca"])
+@pytest.mark.parametrize("format", ["vicuna", pytest.param("alpaca", marks=pytest.mark.slow)])
 def test_what_is_hidden_in_every_form(format: str) -> None:
     user, assistant = ("USER:", "ASSISTANT:") if format == "vicuna" else ("### Instruction:\n", "### Response:\n")
     head = f"{user} Hi\n{assistant} "
@@ -68,7 +68,7 @@ def test_what_is_hidden_in_every_form(format: str) -> None:
         data = text.encode()
         for cut in range(1, len(data), 3):
             assert read_cut(data, format, [cut]) == reading, cut
-            assert "SECRET" not in "".join(seen(read(text[:cut], format))), text[:cut]
+            assert "SECRET" not in "".join(visible_texts(data[:cut], format)), text[:cut]
 
 
 def test_a_result_cannot_speak_inside_a_line() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import run
-from tests.support.reading import Reading, codes, read, read_cut
+from tests.support.reading import Reading, codes, read, read_cut, visible_texts
 from viewer.formats import detect
 from viewer.model.messages import Message
 from viewer.model.visibility import message_kind
@@ -162,7 +162,7 @@ def test_reading_in_pieces_equals_reading_whole() -> None:
 def test_no_cut_shows_hidden_text() -> None:
     data = lines({"model": "m", "messages": [{"role": "system", "content": "SECRET"}]}, *STREAM)
     for end in range(0, len(data), 3):
-        assert "SECRET" not in "".join(seen(read(data[:end], "ollama"))), end
+        assert "SECRET" not in "".join(visible_texts(data[:end].encode(), "ollama")), end
 
 
 def test_streams_are_detected() -> None:

@@ -62,7 +62,7 @@ def assert_read_as_expected(sample: Sample) -> None:
     everything = run("show", "--json", "--reveal", "all", "--threads", "all", str(sample.path)).out
     for hidden in set(sample.seen["hidden"]).difference(sample.seen.get("opaque", ())):
         assert hidden in everything
-    for command, *options in some(SURFACES, sample.name):
+    for command, *options in some(SURFACES, sample.name, 6):
         done = run(command, str(sample.path), *options)
         assert SECRET not in done.out + done.err, (command, options)
 

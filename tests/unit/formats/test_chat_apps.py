@@ -14,7 +14,7 @@ from tests.support.samples import Sample, samples
 NAME = "chat-apps"
 
 
-@each("sample", samples(f"valid/{NAME}"), ids=lambda sample: sample.name, quick=8, batch=32)
+@each("sample", samples(f"valid/{NAME}"), ids=lambda sample: sample.name, quick=24, test=2, batch=32)
 def test_a_sample_shows_what_its_expectation_says_and_no_cut_shows_more(sample: Sample) -> None:
     assert_read_as_expected(sample)
     assert_cuts_show_nothing_hidden(sample)

@@ -60,7 +60,7 @@ def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: igno
     everything = run("show", "--json", "--reveal", "all", "--threads", "all", str(sample.path)).out
     for hidden in sample.seen["hidden"]:
         assert hidden in everything or hidden in sample.seen.get("opaque", [])
-    for command, *options in some(SURFACES, sample.name):
+    for command, *options in some(SURFACES, sample.name, 6):
         done = run(command, str(sample.path), *options)
         assert SECRET not in done.out + done.err, (command, options)
 

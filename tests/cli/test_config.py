@@ -81,6 +81,7 @@ def test_invalid_settings_are_reported_and_ignored(file: Path) -> None:
     assert values(result.out)["wrap"] == ("88", "default")
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("key", NEVER)
 def test_no_setting_reveals_anything(file: Path, tmp_path: Path, key: str) -> None:
     chat = tmp_path / "chat.ocml"

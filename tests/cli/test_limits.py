@@ -97,6 +97,7 @@ def closed(descriptor: int, *arguments: str) -> Result:
     return Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     "command", [["check"], ["check", "--json"], ["check", "--sarif"], ["check", "--github"]], ids=words
 )
@@ -116,6 +117,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     "command",
     [

@@ -107,11 +107,12 @@ def test_an_array_is_read_in_place_wherever_it_is_cut(monkeypatch: pytest.Monkey
                 assert events_of(data, [cut, min(cut + len(data) // 2, len(data))]) == wanted, (way, cut)
 
 
-def test_mutated_samples_read_as_on_the_slow_path() -> None:
+@pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_mutated_samples_read_as_on_the_slow_path(count: int) -> None:
     found = [sample for sample in samples() if sample.name.startswith("valid/chatml-json/")]
     assert found
     for number, sample in enumerate(found):
-        for seed in range(60):
+        for seed in range(count):
             chance, data = Random(1000 * number + seed), bytearray(sample.text)
             for _ in range(chance.randint(0, 3)):
                 at = chance.randrange(len(data))

@@ -48,14 +48,14 @@ def shares() -> list[tuple[str, Sample, list[int]]]:
     ]
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=72, test=12)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=12)
 def test_a_sample_reads_the_same_byte_by_byte(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
     assert read_cut(text, sample.format, range(1, len(text))) == whole
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=32)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=288, test=32)
 def test_a_sample_reads_the_same_in_equal_pieces(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)

@@ -34,7 +34,7 @@ def compared(a: Document, b: Document, audience: Audience, spelling: Spelling = 
     return Comparison(a.project(audience), b.project(audience), spelling)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=8)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=240, test=8)
 def test_a_sample_equals_itself(sample: Sample) -> None:
     one, other = opened(sample), opened(sample)
     for audience in (EVERYTHING, Audience(strict=True)):

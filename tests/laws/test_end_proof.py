@@ -100,7 +100,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(end_proof, "FIRST_REACH", 40)
 
 
-@pytest.mark.share(quick=8)
+@pytest.mark.share(quick=24)
 @pytest.mark.parametrize("is_native", [False, True])
 @pytest.mark.parametrize("format", HEADERS)
 def test_a_proven_end_has_the_messages_of_the_whole(

@@ -193,11 +193,12 @@ def compare_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
         both("".join([*said, form % "", *said, form % ""]).encode(), "events", monkeypatch)
 
 
+@pytest.mark.parametrize("count", [4, pytest.param(12, marks=pytest.mark.slow)])
 def test_events_of_several_messages_that_are_read_in_turn_give_the_same_messages(
-    monkeypatch: pytest.MonkeyPatch,
+    count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compare_in_one_place(monkeypatch)
-    for number in range(12):
+    for number in range(count):
         compare_interleaved(number, monkeypatch)
 
 

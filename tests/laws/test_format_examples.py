@@ -73,7 +73,7 @@ def output(*arguments: str) -> str:
     return done.out + done.err
 
 
-@each("name", NAMES, quick=16, test=4, batch=64)
+@each("name", NAMES, quick=48, test=4, batch=64)
 def test_the_format_is_detected_and_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
     first, *lines = [json.loads(line) for line in run("show", "--json", str(path_of(name))).out.splitlines()]
     assert first["dialect"] == (name.split("/")[1] if "/" in name else FORMAT_OF[name])
@@ -91,7 +91,7 @@ def test_no_safe_surface_contains_hidden_text(name: str) -> None:
             assert hidden not in text, (command, *options)
 
 
-@each("name", NAMES, quick=24, test=6, batch=64)
+@each("name", NAMES, quick=48, test=6, batch=64)
 def test_the_debug_view_shows_every_hidden_text(name: str) -> None:
     text = run("show", "--json", "--reveal", "all", "--threads", "all", str(path_of(name))).out
     opaque = NOT_IN_JSON | set(expected(name).get("opaque", []))

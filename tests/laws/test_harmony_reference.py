@@ -44,7 +44,7 @@ def exact(case: dict[str, Any]) -> list[dict[str, Any]] | None:
     return case["expected_ws"] if isinstance(case.get("expected_ws"), list) else None
 
 
-@each("case", CASES, ids=lambda case: case["name"])
+@each("case", CASES, ids=lambda case: case["name"], quick=4)
 def test_accepted_cases_read_exactly_and_others_are_reported(case: dict[str, Any]) -> None:
     reading = read(text_of(case), "harmony")
     expected = exact(case)

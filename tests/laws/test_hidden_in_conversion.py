@@ -50,7 +50,7 @@ def test_conversion_reveals_nothing(format: str, name: str, text: str, target: s
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}", quick=3)
+@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}", quick=6)
 def test_safe_conversion_writes_exactly_what_is_shown(format: str, name: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, format, target, END_USER)

@@ -106,6 +106,7 @@ def test_a_reveal_shows_no_other_kind(format: str, kind: str, tmp_path: Path) ->
             assert not others, surface
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("format", DOCUMENTS)
 def test_every_kind_comes_back(format: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"

@@ -37,6 +37,7 @@ WRITTEN_AGAIN = [
 ]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("format", "name", "text"), CANONICAL, ids=lambda value: value if len(value) < 40 else "")
 def test_canonical_text_survives_a_round_trip_unchanged(format: str, name: str, text: str) -> None:
     written, losses, messages = convert(text, format, format)
@@ -135,6 +136,7 @@ def test_only_the_last_message_of_a_harmony_history_keeps_its_return() -> None:
     assert losses == []
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("name", TOKENS)
 @each("around", ["{}", "<{}", "<<<{}", "{}<", "{0}{0}", "a {} b", "<|literal|>{}<|endliteral|>", "{}<<"])
 def test_control_tokens_in_a_body_are_escaped(name: str, around: str) -> None:
@@ -147,6 +149,7 @@ def test_control_tokens_in_a_body_are_escaped(name: str, around: str) -> None:
     assert convert(written, "openchatml-2.2", "openchatml-2.2")[0] == written
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     "body", ["<", "a <", "a <<<", "<|", "<<|", "<|end|", "<|end", "<<|literal|", "x<|start_reason|><"]
 )
@@ -180,6 +183,7 @@ def test_a_control_token_that_cannot_be_escaped_is_refused(target: str, body: st
     assert body not in result.err
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("value", ["a b", "a\tb", "a<b", "a\x07b", "a\x7fb", "a\u2028b", "a\nb", ""])
 @each("field", ["name", "to", "intent", "call_id"])
 def test_a_header_value_that_would_not_be_read_back_is_refused(value: str, field: str, tmp_path: Path) -> None:

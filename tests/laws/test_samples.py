@@ -82,7 +82,7 @@ def printed(capture: Capture, command: tuple[str, ...], sample: Sample) -> tuple
     return out.decode("utf-8"), err.decode("utf-8")
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=30, batch=128)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=120, batch=128)
 def test_every_sample_gives_its_expected_machine_output(sample: Sample, capsysbinary: Capture) -> None:
     out, _ = printed(capsysbinary, ("show", "--json", "--reveal", "all"), sample)
     if "OCML_UPDATE" in os.environ and not sample.expected_path.exists():
@@ -104,7 +104,7 @@ def test_harmonys_own_rule_for_preambles_shows_commentary_without_a_recipient(ca
     assert "First the deer" in wider
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=56, test=3, batch=64)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=112, test=3, batch=64)
 def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsysbinary: Capture) -> None:
     out, _ = printed(capsysbinary, ("show", "--json"), sample)
     lines = [json.loads(line) for line in out.splitlines()]

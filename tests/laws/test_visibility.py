@@ -38,7 +38,7 @@ def test_each_row_of_the_table_holds_on_every_surface(row: Row, tmp_path: Path) 
             assert SECRET in out, command
 
 
-@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=4)
+@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=12)
 def test_everything_is_shown_when_revealed(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")

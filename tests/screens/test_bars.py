@@ -133,6 +133,7 @@ class TestFooter:
             "  F Follow  tab Pane            ctrl+p Commands  ? Help "
         )
 
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("view", FooterView)
     def test_entries_are_dropped_from_the_end(self, view: FooterView) -> None:
         footer = KeyFooter(PAINTER)

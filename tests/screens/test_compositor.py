@@ -75,7 +75,7 @@ def compare(pilot: Pilot[int]) -> None:
         assert drawn(updates[0]) or not any(region.overlaps(whole) for region in regions)
 
 
-@pytest.mark.parametrize("size", [ROOMY, SMALL], ids=str)
+@pytest.mark.parametrize("size", [pytest.param(ROOMY, marks=pytest.mark.slow), SMALL], ids=str)
 async def test_it_draws_the_same_cells(tmp_path: Path, size: tuple[int, int]) -> None:
     path = tmp_path / "a.ocml"
     path.write_text(TEXT * 3, "utf-8")

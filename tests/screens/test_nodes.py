@@ -73,6 +73,7 @@ async def test_a_click_puts_the_cursor_on_a_value(tmp_path: Path) -> None:
         assert at_cursor(pilot) == ["▌ ├ a         object, 1 key"]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("kind", ["numbers", "objects", "texts"])
 def test_all_nodes_are_at_most_as_many_rows(kind: str) -> None:
     texts = {

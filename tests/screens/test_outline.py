@@ -101,7 +101,7 @@ def test_the_safe_outline_says_nothing_of_hidden_messages(audience: Audience, tm
         assert hidden not in lines
 
 
-@each("sample", FILES, ids=lambda path: path.name, quick=36, test=24)
+@each("sample", FILES, ids=lambda path: path.name, quick=96, test=24)
 def test_no_hidden_body_of_any_sample_begins_a_safe_line(sample: Path) -> None:
     document = open_document(str(sample))
     everything, safe = document.project(ALL), document.project(SAFE)

@@ -33,7 +33,7 @@ def top(pilot: Pilot[int]) -> int:
     return int(drawn(pilot).partition("Paragraph ")[2][:3])
 
 
-@each("size", PARAGRAPHS)
+@each("size", PARAGRAPHS, quick=0)
 async def test_the_text_at_the_top_stays_there_in_every_layout(size: str, tmp_path: Path) -> None:
     async with running(written(tmp_path, PARAGRAPHS[size]), size=(100, 30), keys=["J", "J", "l"]) as pilot:
         await press(pilot, *["space"] * 3)
@@ -48,7 +48,7 @@ async def test_the_text_at_the_top_stays_there_in_every_layout(size: str, tmp_pa
             assert top(pilot) - before in (0, 1), key
 
 
-@each("size", PARAGRAPHS)
+@each("size", PARAGRAPHS, quick=5)
 async def test_a_match_in_a_folded_body_is_on_the_screen(size: str, tmp_path: Path) -> None:
     wanted = f"Paragraph {PARAGRAPHS[size] - 5:03}"
     async with running(written(tmp_path, PARAGRAPHS[size]), size=(100, 30)) as pilot:

@@ -168,7 +168,7 @@ class TestSlices:
         assert {hit.number for hit in searcher.matches} == {3}
         assert 0 < searcher.progress < 1
 
-    @pytest.mark.share(quick=27, test=6)
+    @pytest.mark.share(quick=0, test=6)
     @pytest.mark.parametrize("typed", ["needle", "Needle", "/need[l]e", r"/needle\b|needle"])
     @pytest.mark.parametrize("unit", ["x", "é", "x\n"])
     def test_a_body_of_many_blocks_gives_the_same_matches(self, tmp_path: Path, typed: str, unit: str) -> None:

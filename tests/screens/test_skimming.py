@@ -269,7 +269,7 @@ def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text:
     assert_same_words(document, monkeypatch, random.Random(number), 2)
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=0)
 @pytest.mark.parametrize("typed", ["aa", "that", "the"])
 def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)

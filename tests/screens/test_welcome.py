@@ -12,6 +12,7 @@ from viewer.tui.main.read_worker import DRAW_AGAIN_SECONDS, DRAW_SHARE, ReadWork
 from viewer.tui.settings.state_file import StateFile
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     ("key", "level", "asks"), [("d", "debug", False), ("slash", "safe", True), ("q", "safe", False)]
 )

@@ -29,6 +29,9 @@ BOTH_WAYS = (NUMPY, *LEVELS[-1:])
 """NumPy, and the native module as users have it."""
 COMPILES = os.environ.get(SWITCH) != "0" and bool(shutil.which((os.environ.get("CC") or "cc").split()[0]))
 needs_compiler = pytest.mark.skipif(not COMPILES, reason="there is no C compiler")
+EVERY_LEVEL = pytest.mark.parametrize(
+    "levels", [LEVELS[-1:], pytest.param(LEVELS[:-1], marks=pytest.mark.slow)], ids=["as users have it", "all others"]
+)
 needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is not built")
 
 

@@ -30,6 +30,7 @@ def leaks(planted: Planted) -> list[Leak] | None:
     return found if any(pages) else None
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_nothing_hidden_is_in_the_page(format: str) -> None:
     for seed in range(40):

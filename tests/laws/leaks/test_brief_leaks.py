@@ -89,6 +89,7 @@ PLANTED: dict[str, tuple[object, str]] = {
 """The functions that write the line of a call, each with a command that uses it."""
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_leak_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A surface at the brief level that reveals more, such as the ID of a call, is found."""

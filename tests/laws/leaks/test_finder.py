@@ -70,7 +70,7 @@ def test_a_screen_is_searched_as_it_is_drawn(form: str) -> None:
     assert [leak.canary for leak in FINDER.plain(text)] == [WORD]
 
 
-@each("sample", samples()[::7], ids=lambda sample: sample.name, quick=4)
+@each("sample", samples()[::7], ids=lambda sample: sample.name, quick=12)
 def test_real_text_has_no_leak(sample: object) -> None:
     data = Path(sample.path).read_bytes()  # type: ignore[attr-defined]
     finder = Finder(canary(Random(seed)) for seed in range(200))

@@ -87,6 +87,7 @@ EXTRA = "marmot-31c"
 KINDS = ["analysis", "commentary", "tool", "system", "developer", "stray", "analysis,commentary,tool"]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("kinds", KINDS)
 def test_unlisted_fields_come_back_only_with_everything(kinds: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.json"

@@ -27,7 +27,7 @@ SMALL = made_of(
 )
 
 
-@pytest.mark.share(quick=3, test=12)
+@pytest.mark.share(quick=9, test=12)
 @pytest.mark.parametrize(
     "surface",
     [pytest.param(each, id=each.name, marks=[] if each.name in QUICK else pytest.mark.slow) for each in SURFACES],

@@ -166,6 +166,7 @@ def test_a_leak_planted_in_a_part_of_a_site_is_found(
         assert planted.finder.leaks(printed(planted, file, line).out), line
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("line", [line for line in SURFACES if line[0] in DEBUG_ONLY], ids=" ".join)
 def test_a_command_for_developers_prints_hidden_text_only_if_everything_is_revealed(
     line: list[str], tmp_path: Path

@@ -112,7 +112,7 @@ def comparable(rows: FileRows, *, is_strict: bool) -> dict[str, Any]:
     return {"file": file, "messages": rows.messages, "calls": rows.calls, "diagnostics": diagnostics}
 
 
-@pytest.mark.share(quick=20, test=4)
+@pytest.mark.share(quick=0, test=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_row_depends_on_hidden_text(format: str, tmp_path: Path) -> None:
     chance = random.Random(format)

@@ -44,6 +44,7 @@ def test_a_thought_after_text_is_reported_where_thoughts_come_first(content: str
     assert found.count("E-PERM-VISIBILITY/cot-in-final") == count, found
 
 
+@pytest.mark.slow
 def test_every_body_with_a_hidden_part_has_a_sign() -> None:
     """A token that belongs to no template, as in code about tokens, does not count as a sign."""
     chance = random.Random(5)

@@ -150,6 +150,7 @@ THOUGHTS = [
 
 
 class TestThoughts:
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("text", THOUGHTS)
     def test_a_thought_and_its_marks_are_never_shown(self, log: Log, text: str) -> None:
         log.write(HEAD + ANSWER)

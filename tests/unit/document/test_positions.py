@@ -36,6 +36,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("data", TEXTS, ids=range(len(TEXTS)))
 def test_every_offset_has_its_line_and_column(data: bytes) -> None:
     chosen = random.Random(7)

@@ -118,6 +118,7 @@ class TestReading:
         path.touch()
         assert len(bodies(document)) == 60
 
+    @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("restores", [False, True])
     @pytest.mark.parametrize(
         "other",

@@ -62,7 +62,7 @@ def assert_counted(path: Path, text: bytes, format: str | None) -> None:
         assert stats.hidden == (None if audience.strict else hidden)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=6)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=72, test=6)
 def test_a_sample_is_counted(sample: Sample, tmp_path: Path) -> None:
     assert_counted(tmp_path / "sample", sample.text, sample.format)
 

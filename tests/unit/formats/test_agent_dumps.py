@@ -44,7 +44,7 @@ RICH = {
 }
 
 
-@each("name", NAMES, quick=2)
+@each("name", NAMES, quick=0)
 def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     assert_others_are_hidden(name)
     sample = next(one for one in samples_of(name) if one.base == RICH[name])

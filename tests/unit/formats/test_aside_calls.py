@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from tests.support.agent_records import as_document, as_lines, kinds, shown
+from tests.support.cases import each
 from tests.support.reading import read, read_batched, read_cut
 
 Json = dict[str, Any]
@@ -129,10 +130,9 @@ def test_conversations_with_the_user_stay() -> None:
         assert [*dict.fromkeys(shown(data, format))] == ["Where is it, exactly?", "West.", "Read a.md", "Done."], format
 
 
-def test_after_many_calls_the_next_ones_are_still_hidden() -> None:
+@each("format", WRITERS, quick=4)
+def test_after_many_calls_the_next_ones_are_still_hidden(format: str) -> None:
     plain = (chat("a", user("Hello there.")), answer(content="Hi."))
-    delegated = DELEGATED["the task"]
-    for format, write in WRITERS.items():
-        data = write(*[plain] * 240, FIRST, *[delegated] * 20, LAST)
-        assert len(data) > 65_536
-        assert "SECRET" not in str(shown(data, format))
+    data = WRITERS[format](*[plain] * 240, FIRST, *[DELEGATED["the task"]] * 20, LAST)
+    assert len(data) > 65_536
+    assert "SECRET" not in str(shown(data, format))

@@ -51,6 +51,7 @@ def shown(seed: int) -> Iterator[list[tuple[Kind, str | None, bool]]]:
             yield [(draft.kind, draft.thread, id(draft) in kept) for draft in drafts]
 
 
+@pytest.mark.slow
 def test_an_index_of_chains_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(300):
         monkeypatch.setattr(chains, "MOST_SCANNED", 1 << 60)

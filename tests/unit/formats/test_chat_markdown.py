@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tests.support.agent_records import assert_hidden, assert_others_are_hidden, kinds, shown
+from tests.support.cases import each
 from tests.support.growth import assert_growth
 from tests.support.record_samples import assert_read_as_expected
-from tests.support.samples import samples
+from tests.support.samples import Sample, samples
 from viewer.formats import detect
 from viewer.formats.text.input_lines import InputLines
 
@@ -13,10 +14,13 @@ NAME = "chat-markdown"
 HEAD = "# Title\n\n#### You:\na\n\n#### ChatGPT:\n"
 
 
-def test_the_samples_show_what_their_expectations_say() -> None:
-    for sample in samples(f"valid/{NAME}"):
-        assert_read_as_expected(sample)
-        assert_hidden(sample.text, NAME)
+@each("sample", samples(f"valid/{NAME}"), ids=lambda sample: sample.name, quick=4)
+def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
+    assert_read_as_expected(sample)
+    assert_hidden(sample.text, NAME)
+
+
+def test_examples_of_other_formats_show_nothing_hidden() -> None:
     assert_others_are_hidden(NAME)
 
 

@@ -45,7 +45,7 @@ def test_reasoning_and_then_text_are_two_messages(layout: object) -> None:
     ]
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=9)
 @pytest.mark.parametrize(("data", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_each_event_becomes_its_message(data: bytes, expected: list[str]) -> None:
     assert [line for line in told(data) if not line.startswith("transcript")] == expected

@@ -251,7 +251,7 @@ WRAPPED = [
 ]
 
 
-@pytest.mark.share(quick=9)
+@pytest.mark.share(quick=27)
 @each("text,expected,found", WRAPPED)
 def test_no_message_loses_its_content_silently(text: str, expected: list[str], found: list[str]) -> None:
     events = read_in_every_cutting(JSON, text)

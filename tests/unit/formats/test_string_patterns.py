@@ -45,7 +45,7 @@ def is_spelled(text: bytes) -> bool:
     return any(found[:1] in (b"u", b"/", b"b", b"f") or (found == b"r" and after != b"\\n") for found, after in escapes)
 
 
-@each("seed", range(8), quick=2)
+@each("seed", range(8), quick=6)
 def test_patterns_match_valid_strings(seed: int) -> None:
     chance = random.Random(seed)
     plain, marked = re.compile(STRING, re.DOTALL), re.compile(MARKED_STRING, re.DOTALL)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.reading import Reading, read, read_cut, visible_texts
-from tests.support.template_cases import CASES
+from tests.support.template_cases import CASES, Turns
 from viewer.checks.analysis import Analysis
 from viewer.cli import run
 from viewer.formats import FORMATS, WRITERS
@@ -200,7 +200,7 @@ def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, ob
     return [json.loads(line) for line in out.decode().splitlines()]
 
 
-@each("carrier, role, text", CARRIED, quick=36, test=6)
+@each("carrier, role, text", CARRIED, quick=108, test=6)
 def test_hidden_text_stays_hidden_and_answers_stay(
     carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -218,7 +218,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
     assert "SECRET" in json.dumps(whole)
 
 
-@each("carrier, role, text", CARRIED, quick=36, test=6)
+@each("carrier, role, text", CARRIED, quick=108, test=6)
 def test_any_cut_gives_the_same_result(carrier: str, role: str, text: str) -> None:
     data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, format)
@@ -538,7 +538,7 @@ MENTIONED = (
 """Text that only mentions such marks."""
 
 
-@pytest.mark.parametrize("carrier", ["json", "openchatml-0.1", "openchatml-2.2", "harmony", "events"])
+@each("carrier", ["json", "openchatml-0.1", "openchatml-2.2", "harmony", "events"], quick=4)
 def test_text_that_an_agent_or_a_program_added_is_hidden(carrier: str) -> None:
     def bodies(role: str, text: str) -> list[str]:
         return [body.strip() for body in visible_texts(CARRIERS[carrier](role, text).encode(), carrier)]
@@ -554,7 +554,8 @@ def test_text_that_an_agent_or_a_program_added_is_hidden(carrier: str) -> None:
         assert text in "\n".join(bodies(role, text)), text
 
 
-def test_marks_inside_an_element_do_not_divide_it_in_any_template() -> None:
+@each("case", CASES, ids=lambda case: case.format, quick=24, batch=100)
+def test_marks_inside_an_element_do_not_divide_it_in_any_template(case: Turns) -> None:
     elements = (
         (
             "assistant",
@@ -570,29 +571,28 @@ def test_marks_inside_an_element_do_not_divide_it_in_any_template() -> None:
         ("assistant", "Plain words.\n<think><tool_use></think>SECRET</tool_use>\nMore."),
         ("user", "Plain words.\n<tool_response><info-msg></tool_response>SECRET</info-msg>\nMore."),
     )
-    for case in CASES:
-        for role, text in (*elements, *crossing):
-            if role == "user" and case.format == "hunyuan-moe":
-                continue  # a question that contains a reply stays hidden
-            said, answered = ("Hi.", text) if role == "assistant" else (text, "Hi.")
-            frames = case.user.replace("TEXT", said) + case.answer.replace("TEXT", answered).replace("THOUGHT", "")
-            data = (case.begin + frames).encode()
-            [shown] = [each for each in shown_so_far_of(data, case.format) if "More." in each]
-            left = shown.split()
-            if (role, text) in crossing:
-                assert left == ["More."], text
-                left = ["Plain", "words.", "More."]
-            assert left == ["Plain", "words.", "More."] or (left == ["More."] and "SECRET</think>SECRET" in text), text
-            assert_never_shown(data, case.format, range(data.index(b"SECRET"), len(data)))
-            whole = read(data, case.format)
-            assert read_cut(data, case.format, range(1, len(data))) == whole
-        answer = case.answer.replace("THOUGHT", "")
-        start = "<|extra_0|>" if case.format == "hunyuan-moe" else answer.partition("TEXT")[0] or "[/INST]"
-        if case.format == "gigachat":
-            continue  # its only mark ends the frame before it
-        for element in ("<read_file>\n<path>", "<think><tool_use>\n</think><tool_use name='a'>\n"):
-            data = (case.begin + case.user + answer.replace("TEXT", element + start + "SECRET")).encode()
-            assert "SECRET" not in "".join(visible(read(data, case.format))), data
+    for role, text in (*elements, *crossing):
+        if role == "user" and case.format == "hunyuan-moe":
+            continue  # a question that contains a reply stays hidden
+        said, answered = ("Hi.", text) if role == "assistant" else (text, "Hi.")
+        frames = case.user.replace("TEXT", said) + case.answer.replace("TEXT", answered).replace("THOUGHT", "")
+        data = (case.begin + frames).encode()
+        [shown] = [each for each in shown_so_far_of(data, case.format) if "More." in each]
+        left = shown.split()
+        if (role, text) in crossing:
+            assert left == ["More."], text
+            left = ["Plain", "words.", "More."]
+        assert left == ["Plain", "words.", "More."] or (left == ["More."] and "SECRET</think>SECRET" in text), text
+        assert_never_shown(data, case.format, range(data.index(b"SECRET"), len(data)))
+        whole = read(data, case.format)
+        assert read_cut(data, case.format, range(1, len(data))) == whole
+    answer = case.answer.replace("THOUGHT", "")
+    start = "<|extra_0|>" if case.format == "hunyuan-moe" else answer.partition("TEXT")[0] or "[/INST]"
+    if case.format == "gigachat":
+        return  # its only mark ends the frame before it
+    for element in ("<read_file>\n<path>", "<think><tool_use>\n</think><tool_use name='a'>\n"):
+        data = (case.begin + case.user + answer.replace("TEXT", element + start + "SECRET")).encode()
+        assert "SECRET" not in "".join(visible(read(data, case.format))), data
 
 
 def test_every_element_is_found_by_the_prefilter() -> None:

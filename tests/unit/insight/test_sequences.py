@@ -76,6 +76,7 @@ def test_the_positions_of_a_sequence_are_those_of_the_slow_index(seed: int) -> N
             assert rows.tolist() == sorted(rows.tolist())
 
 
+@pytest.mark.slow
 def test_a_passage_does_not_grow_further_than_predicted() -> None:
     chance, grown = Random(3), 0
     for _ in range(1500):
@@ -116,6 +117,7 @@ def test_no_chain_connects_two_groups() -> None:
                 assert not near or group[one] == group[other]
 
 
+@pytest.mark.slow
 def test_answers_that_are_searched_together_have_the_same_passages() -> None:
     chance, keys, found = Random(6), WordKeys(), 0
     for _ in range(40):

@@ -8,14 +8,15 @@ import time
 
 import pytest
 
-from tests.support.native import LEVELS, accelerator, needs_native, using
+from tests.support.native import EVERY_LEVEL, LEVELS, accelerator, needs_native, using
 from tests.support.native_rows import assert_matches, found
 
 pytestmark = needs_native
 
 
-def test_every_match_is_found_in_random_bytes() -> None:
-    for level in LEVELS:
+@EVERY_LEVEL
+def test_every_match_is_found_in_random_bytes(levels: tuple[str, ...]) -> None:
+    for level in levels:
         chance = random.Random(level)
         with using(level):
             for _ in range(1200):

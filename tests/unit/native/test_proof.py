@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.support.native import LEVELS, accelerator, needs_native, using
+from tests.support.native import EVERY_LEVEL, accelerator, needs_native, using
 from viewer import native
 from viewer.scan.end_proof import EndProof
 
@@ -53,8 +53,9 @@ def expected(data: bytes, first: int, back: int) -> tuple[int, int]:
         return min(proof._headers(data, first), default=-1), max(literals, default=-1)
 
 
-def test_lines_and_literals_are_found_as_without_the_accelerator() -> None:
-    for level in LEVELS:
+@EVERY_LEVEL
+def test_lines_and_literals_are_found_as_without_the_accelerator(levels: tuple[str, ...]) -> None:
+    for level in levels:
         with using(level):
             assert_proofs(random.Random(level), 400)
 

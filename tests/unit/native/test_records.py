@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from array import array
 
-from tests.support.native import LEVELS, NUMPY, accelerator, needs_native, using
+from tests.support.native import EVERY_LEVEL, NUMPY, accelerator, needs_native, using
 from tests.support.native_records import assert_records, assert_steps, assert_texts, hostile, in_strings
 from tests.support.native_rows import assert_string_objects
 from tests.unit.native.test_objects import bodies_for
@@ -15,9 +15,10 @@ from viewer.scan.text_signs import SIGNS, places_with_signs, signs_of
 pytestmark = needs_native
 
 
-def test_each_step_equals_its_pattern() -> None:
+@EVERY_LEVEL
+def test_each_step_equals_its_pattern(levels: tuple[str, ...]) -> None:
     chance = random.Random(1)
-    for level in LEVELS:
+    for level in levels:
         with using(level):
             assert sum(assert_steps(hostile(chance)) for _ in range(150)) > 1000
     for text in in_strings():
@@ -30,15 +31,17 @@ def test_the_first_program_that_matches_is_taken_and_tried_first_next_time() -> 
         assert_records(chance)
 
 
-def test_objects_in_strings_have_the_flags_of_their_text() -> None:
-    for level in LEVELS:
+@EVERY_LEVEL
+def test_objects_in_strings_have_the_flags_of_their_text(levels: tuple[str, ...]) -> None:
+    for level in levels:
         with using(level):
             assert assert_string_objects(bodies_for(random.Random(3), 1500)) > 500
 
 
-def test_joined_texts_are_those_of_their_parts() -> None:
+@EVERY_LEVEL
+def test_joined_texts_are_those_of_their_parts(levels: tuple[str, ...]) -> None:
     chance = random.Random(4)
-    for level in LEVELS:
+    for level in levels:
         with using(level):
             assert assert_texts(chance) > 1000
 

@@ -85,6 +85,7 @@ def cut_characters() -> Iterator[bytes]:
                 yield b"a" * at + character[:size] + b"a" * 130
 
 
+@pytest.mark.share(quick=3)
 @needs_native
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_character_may_be_cut_between_two_steps(level: str) -> None:
@@ -99,6 +100,7 @@ def emoji(chance: random.Random) -> bytes:
     return b"".join(chance.choices(EMOJI, [6] * 14 + [1] * (len(EMOJI) - 14), k=chance.randrange(60)))
 
 
+@pytest.mark.share(quick=3)
 @needs_native
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_character_that_is_left_out_is_in_an_emoji(level: str) -> None:

@@ -105,6 +105,7 @@ def test_shown_text_only_grows_until_a_mark_closes_nothing(text: str) -> None:
     assert settled.startswith(without_thoughts_so_far(body_of(text)))
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_no_text_with_a_block_escapes_the_prefilters(text: str) -> None:
     body = body_of(text)

@@ -65,7 +65,7 @@ def exported(projection: Projection) -> list[str]:
     return [html.unescape(re.sub("<[^>]*>", "", role)).strip() for role in roles]
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=48, test=12)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=144, test=12)
 def test_the_four_ways_to_show_a_message_agree_on_its_head(sample: Sample) -> None:
     projection = open_document(str(sample.path), format=sample.asked).project(END_USER)
     found = heads(projection)

@@ -47,6 +47,7 @@ class Page:
         return self.text
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("audience", [END_USER, EVERYTHING])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_no_message_is_printed_twice(tmp_path: Path, audience: Audience, size: int) -> None:

@@ -53,6 +53,7 @@ def test_hostile_bytes_take_linear_time(unit: bytes) -> None:
     assert time.process_time() - begun < 3
 
 
+@pytest.mark.share(quick=8)
 @pytest.mark.parametrize("longest", [1, 2, 3, 4, 5])
 def test_long_text_is_well_formed_if_python_decodes_it(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(utf8, "LONGEST_DECODED", longest)

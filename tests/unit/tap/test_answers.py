@@ -126,6 +126,7 @@ WHOLE = (
 )
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize(("api", "request_", "answer", "kind"), STREAMS, ids=[row[0] for row in STREAMS])
 def test_a_stream_is_logged_in_the_same_way_however_it_arrives(
     api: str, request_: object, answer: bytes, kind: str
@@ -146,6 +147,7 @@ def test_a_stream_is_logged_in_the_same_way_however_it_arrives(
         assert logged.shown == ["Question", "An answer"], codings
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize(("api", "request_", "answer", "kind"), STREAMS, ids=[row[0] for row in STREAMS])
 def test_no_cut_of_a_stream_shows_hidden_text(api: str, request_: object, answer: bytes, kind: str) -> None:
     for end in range(0, len(answer), 61):

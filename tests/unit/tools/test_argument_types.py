@@ -55,8 +55,9 @@ def compare(seeds: range) -> int:
     return count
 
 
-def test_what_is_recognized_fits_the_schema_and_repeats_no_key() -> None:
-    assert compare(range(25)) > 500
+@pytest.mark.parametrize("count", [8, pytest.param(25, marks=pytest.mark.slow)])
+def test_what_is_recognized_fits_the_schema_and_repeats_no_key(count: int) -> None:
+    assert compare(range(count)) > 20 * count
 
 
 def test_types_that_accept_too_much_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

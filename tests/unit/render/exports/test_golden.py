@@ -18,6 +18,7 @@ TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
 GOLDEN = Path(__file__).parent / "golden"
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("view", ["safe", "brief", "debug"])
 @pytest.mark.parametrize("form", [form for form in EXPORTERS if form != "svg"])
 def test_the_tour_is_exported_as_before(form: str, view: str) -> None:

@@ -85,7 +85,7 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=96, test=12)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=288, test=12)
 def test_every_word_of_the_messages_is_in_the_page(sample: Sample) -> None:
     for audience in (END_USER, EVERYTHING):
         shown = projected(sample, audience)

@@ -48,7 +48,7 @@ def test_a_page_has_only_headings_lists_and_fences(sample: Sample) -> None:
         assert foreign(export(projected(sample, audience), "md")) == []
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=8)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=8)
 def test_each_fence_holds_one_body(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     fences = [token.content for token in tokens(export(shown, "md")) if token.type == "fence"]

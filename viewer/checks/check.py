@@ -73,7 +73,10 @@ class LoneByte(Struct, frozen=True, gc=False):
 
 
 class Matches(Struct, frozen=True):
-    """A trigger that is true if the pattern matches anywhere in the body. Every match begins with a byte in `leads`."""
+    """A trigger that is true if the pattern matches anywhere in the body. Every match begins with a byte in `leads`.
+
+    The pattern may search many messages at once, so it must not require the start or the end of a body, not even in a
+    lookaround."""
 
     leads: bytes
     pattern: re.Pattern[bytes]
@@ -86,7 +89,8 @@ class Matches(Struct, frozen=True):
 
 
 class BodyStarts(Struct, frozen=True):
-    """A trigger that is true if the pattern matches at the start of the body, whose first byte is then in `leads`."""
+    """A trigger that is true if the pattern matches at the start of the body, whose first byte is then in `leads`. A
+    lookbehind would see the header."""
 
     leads: bytes
     pattern: re.Pattern[bytes]

@@ -1,7 +1,7 @@
-"""`ACTIONS`, the table of all actions and their keys: the source of bindings, footer, help screen, command palette, and
-remapping.
+"""`ACTIONS`, the table of all actions and their keys: the source of bindings, help screen, palette, and remapping.
 
-`MainScreen.action_do` calls the target of an action. Lists and the merged view have the tables in `files/keys.py`."""
+`MainScreen.action_do` calls the target of an action. Lists and the merged view have the tables in `files/keys.py`.
+The footer and its labels are in `bars/footer_keys.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Footer keys of each view and pane, most important first, and the screen widths at which each one is shown."""
+"""Footer keys of each view and pane, most important first, with their labels and the screen widths that show them."""
 
 from __future__ import annotations
 

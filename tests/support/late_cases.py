@@ -404,7 +404,7 @@ HIDDEN_CASES: list[tuple[str, bytes, list[str]]] = [
         ["1 assistant array call hidden: 'SECRET'"],
     ),
     (
-        "statements of two objects that contradict each other",
+        "properties in two objects that contradict each other",
         lines({"event": "response.delta", "role": "tool", "data": {"role": "assistant", "delta": "SECRET"}}),
         [
             'E-PARSE-HEADER not-a-message None "assistant"',

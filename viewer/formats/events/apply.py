@@ -309,7 +309,7 @@ class EventApplier:
             self.streams.compare(lane, family, whole.text, piece, event.span)
 
     def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
-        """Apply the statements of an event without text to a message."""
+        """Apply the properties in an event without text to a message."""
         self._items.note(lane, event.said)
         self.streams.declare(lane, family, event.said)
         flag = next((layer.get("thought") for layer in event.layers if is_thought(layer)), None)
@@ -496,7 +496,7 @@ class EventApplier:
         return True
 
     def _learn(self, event: EventObject, item: JsonNode, index: str | None, *, rotates: bool = False) -> DeltaKey:
-        """Apply the statements of an event about an item to the messages of that item. Return the key of the item."""
+        """Apply the properties in an event about an item to the messages of that item. Return the key of the item."""
         known = self._items.announce(item, event, index, rotates=rotates)
         self._conversation.note_answer(item)
         lane = known.lane
@@ -539,8 +539,8 @@ class EventApplier:
 
 
 def _hidden_by(header: Header, said: Said) -> Header:
-    """Return the header of text that its item hides. Keep what its channel implies, unless that would show the
-    text."""
+    """Return the header of text in a hidden item. Use the item's own properties, such as its channel, unless they would
+    show the text."""
     settled = with_said(replace(header, kind=Kind.SAID), said)
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled
 

@@ -35,7 +35,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 class _Choice(Struct, frozen=True):
-    """One choice of a chunk: what it states about its message, and the key of that message."""
+    """One choice of a chunk: the properties of its message, and the key of that message."""
 
     event: EventObject
     said: Said

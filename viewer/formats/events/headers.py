@@ -49,7 +49,7 @@ def is_shown(header: Header) -> bool:
 
 
 def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time: StatedTime) -> Opening:
-    """Return the initial properties of the message that a delta opens. `said` includes the statements of its item."""
+    """Return the initial properties of the message that a delta opens. `said` includes the properties of its item."""
     role = "assistant" if said.role is None else word_of(said.role)
     faults = _role_faults(said.role, role)
     if family is Family.TEXT:
@@ -67,7 +67,7 @@ def opening_of(event: EventObject, family: Family, said: Said, names: CallNames,
 
 
 def with_said(header: Header, said: Said) -> Header:
-    """Return the header of text, changed by the statements of a later event."""
+    """Return the header of text, changed by the properties in a later event."""
     role = header.role if said.role is None else word_of(said.role)
     given = said.channel_name
     return replace(
@@ -81,8 +81,8 @@ def with_said(header: Header, said: Said) -> Header:
     )
 
 
-def hiding_statement(header: Header, said: Said) -> JsonNode | None:
-    """Return the statement of a later event that hides a shown message, or None if the message stays shown."""
+def hiding_value(header: Header, said: Said) -> JsonNode | None:
+    """Return the first value in a later event that hides a shown message, or None if the message stays shown."""
     if is_shown(with_said(header, said)):
         return None
     nodes = [(name, node) for name, node in asdict(said).items() if node is not None]

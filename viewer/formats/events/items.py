@@ -129,13 +129,13 @@ class Items:
         return self._items.setdefault(lane.name, Item(replace(lane, part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:
-        """Note the statements of an event about an item, without announcing the item."""
+        """Record the properties in an event about an item, without announcing the item."""
         if lane.identified and said.first is not None:
             known = self.at(lane)
             known.said = said.over(known.said)
 
     def announce(self, item: JsonNode | None, event: EventObject, index: str | None, *, rotates: bool = False) -> Item:
-        """Note the statements of an event about an item, mark the item as announced, and return it. `rotates` is true
+        """Record the properties in an event about an item, mark the item as announced, and return it. `rotates` is true
         if the item may have had another ID."""
         lane = self.item_lane(item, event, index, rotates=rotates)
         known = self._items.setdefault(lane.name, Item(lane)) if lane.identified else Item(lane)

@@ -1,4 +1,4 @@
-"""Read an event object: its types, its members under various names, and its statements about a message."""
+"""Read an event object: its types, its members under various names, and the properties of its message."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOTES = frozenset(
 
 
 class Said(Struct, frozen=True):
-    """The statements of an object about the message that its text belongs to. Anything not given is None."""
+    """The properties that an object gives the message to which its text belongs. Anything not given is None."""
 
     role: JsonNode | None = None
     channel: JsonNode | None = None
@@ -116,7 +116,7 @@ class EventObject(Struct, frozen=True):
 
     @property
     def said(self) -> Said:
-        """The event's statements about its message."""
+        """The properties that the event gives its message."""
         return said_by(self.layers)
 
     @property
@@ -153,7 +153,7 @@ def is_chunk(event: EventObject) -> bool:
 
 
 def said_by(nodes: Iterable[JsonNode]) -> Said:
-    """Return the statements of these objects. The first of each kind takes precedence."""
+    """Return the properties that these objects give. The first value of each property takes precedence."""
     found: dict[str, JsonNode] = {}
     for node in filter(_states, nodes):
         for key in _STATED:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Identity, Opening, OpenStreams, Stream
-from viewer.formats.events.headers import hiding_statement, is_shown
+from viewer.formats.events.headers import hiding_value, is_shown
 from viewer.formats.events.objects import Said
 from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
@@ -257,10 +257,10 @@ class Streams:
             header = stream.header
             stream.header = replace(header, recipient=header.recipient or recipient, call_id=header.call_id or call_id)
 
-    # Later statements about messages.
+    # Properties that arrive after their messages.
 
     def declare(self, lane: DeltaKey, family: Family | None, said: Said) -> None:
-        """Apply the statements of an event without text to the messages of a key. A message that the user saw does not
+        """Apply the properties in an event without text to the messages of a key. A message that the user saw does not
         change, but text that arrives later is hidden."""
         if said.first is None or (not lane.identified and self._is_about_hidden(lane, said)):
             return
@@ -269,7 +269,7 @@ class Streams:
             hidden = {
                 number: place
                 for number, (of, its_family, header) in known.items()
-                if _concerns(lane, family, of, its_family) and (place := hiding_statement(header, said))
+                if _concerns(lane, family, of, its_family) and (place := hiding_value(header, said))
             }
             for number, place in hidden.items():
                 self.withdraw(name, number, (place.start, place.end))

@@ -54,7 +54,7 @@ _NESTED = lazy_regex(r"#?([0-9]{1,18}) ?[›>] ?#?([0-9]{1,18})")
 
 
 def parse(typed: str) -> Target | str:
-    """Parse a typed target. If it is invalid, return a sentence about the syntax."""
+    """Parse a typed target. If it is invalid, return an error message about the syntax."""
     typed = typed.strip()
     nested = _NESTED.fullmatch(typed)
     if nested:
@@ -97,8 +97,8 @@ def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -
 
 
 def _message(value: int, projection: Projection, rows: Rows) -> int | str:
-    """Return the message with a printed number or, if it is hidden, the nearest shown one. Return a sentence if there
-    is no such number."""
+    """Return the message with a printed number or, if it is hidden, the nearest shown one. Return an error message
+    if there is no such number."""
     strict = projection.audience.strict
     last = rows.shown_count if strict else projection.message_count
     if not 1 <= value <= last:
@@ -110,7 +110,7 @@ def _message(value: int, projection: Projection, rows: Rows) -> int | str:
 
 def row_of_transcript(label: int, rows: Rows) -> int | str:
     """Return the first row of the transcript with this printed number, or the next row if the transcript has none. If
-    the number is invalid, return a sentence."""
+    the number is invalid, return an error message."""
     shown = rows.shown_transcripts
     if not 1 <= label <= len(shown):
         return f"No transcript {label:,}: the last one is {len(shown):,}."
@@ -118,7 +118,7 @@ def row_of_transcript(label: int, rows: Rows) -> int | str:
 
 
 def _turn(value: int, rows: Rows, transcript: int) -> int | str:
-    """Return the first message of a turn, or a sentence if there is no such turn."""
+    """Return the first message of a turn, or an error message if there is no such turn."""
     row = rows.row_of_turn(value, transcript)
     if row is not None:
         return rows.value(row)
@@ -127,7 +127,7 @@ def _turn(value: int, rows: Rows, transcript: int) -> int | str:
 
 
 def _in_agent(target: Target, projection: Projection) -> int | str:
-    """Return a message of the sub-agent that a call started, or a sentence if there is none."""
+    """Return a message of the sub-agent that a call started, or an error message if there is none."""
     if not 1 <= target.value <= projection.message_count:
         return f"No message {target.value:,}: the last one is {projection.message_count:,}."
     agents = Agents(projection)
@@ -143,7 +143,7 @@ def _in_agent(target: Target, projection: Projection) -> int | str:
 
 def _nearest(rows: Rows, row: int) -> int | str:
     """Return the message of a row or one that it folds; otherwise the nearest message after it or, failing that, before
-    it. Return a sentence if there is none."""
+    it. Return an error message if there is none."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)

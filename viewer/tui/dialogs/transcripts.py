@@ -260,7 +260,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
 
     def _line(self, row: int, width: int) -> Line:
         """Return the line of one transcript: its number and title, and counts of what this audience sees. If the list
-        is empty, return a sentence."""
+        is empty, say so in its first line."""
         if row >= len(self._shown):
             return (Part(trusted(" No transcript matches." if not row else ""), StyleRole.QUIET),)
         rows, label = self._rows, self._shown.label(row)

@@ -91,8 +91,8 @@ def _file_at(editor: str, path: str, line: int | None) -> list[str]:
 
 
 def _run(command: list[str]) -> str | None:
-    """Run the editor. Return a sentence if that fails, otherwise None. This must not raise, or the app would stay
-    suspended."""
+    """Run the editor. Return an error message if that fails, otherwise None. This must not raise, or the app would
+    stay suspended."""
     name = sanitize_line(Path(command[0]).name, 40)
     try:
         with _interrupts_for_the_editor():

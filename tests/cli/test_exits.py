@@ -149,6 +149,12 @@ def test_a_misspelled_command_is_noticed() -> None:
     one_sentence(result, "Did you mean show?")
 
 
+def test_help_names_the_option() -> None:
+    result = run("help", "show")
+    assert result.code == 2
+    one_sentence(result, "Try 'ocmlview --help'")
+
+
 def test_one_bad_file_does_not_stop_the_others(chat: Path) -> None:
     result = run("show", "nowhere.ocml", chat)
     assert result.code == 2

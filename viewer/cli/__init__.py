@@ -279,11 +279,13 @@ def _plugin_tables() -> list[RecordFormat]:
 
 
 def _suggest_command(arguments: list[str]) -> None:
-    """Raise an error that suggests a command if the first argument is not a file but resembles a command."""
+    """Raise an error with a suggestion if the first argument is not a file, but is `help` or resembles a command."""
     if not arguments or arguments[0].startswith("-") or ":" in arguments[0]:
         return
     if os.path.exists(arguments[0]):  # noqa: PTH110 (never raises)
         return
+    if arguments[0] == "help":
+        raise ViewerError("no such file or command: help. Try 'ocmlview --help' or 'ocmlview COMMAND --help'.")
     from difflib import get_close_matches
 
     near = get_close_matches(arguments[0], COMMANDS, 1, 0.7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import click
 
@@ -85,7 +86,7 @@ def _format_option(side: str) -> Callable[[options.Command], options.Command]:
 
 
 @click.command("diff", short_help="Compare two transcripts.")
-@options.reading
+@partial(options.reading, files="A B")
 @options.audience
 @options.printing
 @click.option("--only", type=click.Choice(_ONLY), metavar="KIND", help="Show only KIND: changed, calls, or arguments.")

@@ -1,4 +1,4 @@
-"""`ocmlview explain`: explain a problem code or reason: its meaning, spec section, an example, and advice."""
+"""`ocmlview explain`: explain a problem code or reason: meaning, section of the specification, example, and advice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from viewer.rules import RULES
 @click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completion.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """Explain problem codes. Without a code, lists all codes with their meaning, spec section, and fix."""
+    """Explain problem codes. Without a code, lists all codes with their meaning, section of the
+    specification, and fix."""
     rules = [_rule(code) for code in codes] or list(RULES.values())
     output = options.output_of(color, ascii_only)
 

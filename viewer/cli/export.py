@@ -97,8 +97,8 @@ def command(
     redact: bool,
 ) -> int:
     """Write the conversation to a file: HTML, Markdown, text, JSON Lines, SVG, or a site. Safe unless --level or
-    --reveal says otherwise. Debug exports are readable only by you. For a folder, write one file per transcript
-    to -o DIR."""
+    --reveal says otherwise. Only you can read a file that shows more than the safe view. For a folder, write one file
+    per transcript to -o DIR."""
     _check_site_options(form, output, single, limit)
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     options.check_where(where, audience)

@@ -37,8 +37,9 @@ _LEVEL = "viewer.level"
 """The key in click's `Context.meta` that stores the value of `--level`."""
 
 
-def reading(command: Command) -> Command:
-    """Add the options that select the input and its format: FILE…, --format, --preambles, --no-plugins."""
+def reading(command: Command, files: str = "[FILE...|-]") -> Command:
+    """Add the options that select the input and its format: FILE…, --format, --preambles, --no-plugins. `files` is how
+    the help names the input."""
     for option in (
         click.option(
             "--no-plugins",
@@ -60,7 +61,7 @@ def reading(command: Command) -> Command:
             shell_complete=completion.formats,
             help="Read the input as this format (see `ocmlview formats`).",
         ),
-        click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completion.files),
+        click.argument("files", nargs=-1, metavar=files, shell_complete=completion.files),
     ):
         command = option(command)
     return command

@@ -31,7 +31,7 @@ _OF_FILTER = (
 @click.argument("words", nargs=-1, metavar="[QUERY|@NAME] DIR")
 @options.where
 @click.option("--list", "lists", is_flag=True, help="List the ready-made queries.")
-@click.option("-p", "given", multiple=True, metavar="NAME=VALUE", help="Set $NAME in the query. Repeatable.")
+@click.option("-p", "given", multiple=True, metavar="NAME=VALUE", help="Set $NAME in the query; repeatable.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object per row.")
 @click.option("--csv", "form", flag_value="csv", help="Print CSV.")
 @click.option(

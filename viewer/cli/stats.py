@@ -49,7 +49,8 @@ def command(
     ascii_only: bool,
     as_json: bool,
 ) -> int:
-    """Count messages, bytes, tokens, and calls. Hidden messages are counted without their sizes."""
+    """Count messages, bytes, and calls; with -d, also tokens and cost. Hidden messages are counted without their
+    sizes."""
     audience = options.audience_of(reveal, debug, strict_safe)
     options.check_where(where, audience)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)

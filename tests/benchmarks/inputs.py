@@ -106,7 +106,7 @@ def folder() -> Path:
 
 
 def _count(path: Path, token: bytes) -> int:
-    """Count how many times a token occurs. Afterwards, the file is in memory if there is room."""
+    """Count the occurrences of a token. This also loads the file into the page cache, as far as it fits."""
     found, rest = 0, b""
     with path.open("rb") as file:
         while block := file.read(8 * MEGABYTE):

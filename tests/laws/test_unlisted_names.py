@@ -103,7 +103,7 @@ def openchatml_0_1() -> str:
 
 
 def events() -> str:
-    """Return deltas with fields of these names, and with objects of these names next to the text."""
+    """Return deltas with a member of each name next to the text, and `done` events with the same member."""
     lines: list[object] = []
     for number, name in enumerate(NAMES):
         value = shapes(number)[number % 4]

@@ -244,7 +244,7 @@ class LiveDocument(Document):
         return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
 
     def _check_on(self) -> LiveChange:
-        """Check some of the bytes that were read without checks because there were too many. Other changes wait."""
+        """Check the next part of the backlog: bytes that were read faster than they could be checked. Resets wait."""
         self.has_caught_up = True
         known = len(self._analysis.findings)
         self._analysis.check_some(CHECKED_AT_ONCE)

@@ -60,7 +60,8 @@ class Finder:
     def ignore_typed(self, prefix: str) -> None:
         """Ignore pieces that begin inside a prefix that the operator typed.
 
-        The keys in the footer may continue it: `kqkx`, typed, and the keys w and q are six letters of a canary."""
+        Keys in the footer may continue it by chance: a typed `kqkx` and the keys w and q together are six letters of a
+        canary."""
         typed = {word for word in self._of_piece.values() if word.startswith(prefix)}
         for word in typed:
             for start in range(len(prefix)):

@@ -1,4 +1,4 @@
-"""Programs for records match the same bytes as the patterns that they equal."""
+"""A record program matches the same bytes as the equivalent pattern."""
 
 from __future__ import annotations
 

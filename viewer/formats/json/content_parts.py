@@ -38,7 +38,7 @@ class ContentPart(Struct):
     """A run of the text that becomes one message."""
 
     kind: BlockKind | None
-    """The kind of the block; None for text that was said."""
+    """The kind of the block; None for ordinary text."""
     pieces: list[Piece]
     call: CallText | None = None
     header: Header | None = None

@@ -23,7 +23,7 @@ class Part(Struct, frozen=True):
 
 def split_parts(split: list[ContentPart], spoken: Header, tools: dict[str, str]) -> list[tuple[Part, list[Problem]]]:
     """Return the messages in a text that has these parts, with their problems. `spoken` is the header of the whole
-    text. `tools` has the tools of the calls so far, by ID; the calls in the text are added."""
+    text. `tools` maps the IDs of earlier calls to their tools; calls in the text are added."""
     found: list[tuple[Part, list[Problem]]] = []
     for part in split:
         header, ending = part_header(part, spoken)

@@ -68,7 +68,7 @@ class MessageFinder:
         return [each.node for each in found] if is_plain else []
 
     def row_maker(self) -> RowMaker:
-        """Return the maker of patterns for the objects that this finder reads."""
+        """Return a `RowMaker`, which makes patterns for the objects that this finder reads."""
         from viewer.formats.json.known.rows import RowMaker  # lazy: a single document needs no patterns
 
         fixed = self._holders.union(self._answers, FACTS_OF_CONVERSATIONS)

@@ -44,7 +44,7 @@ _IN_RUNS = _IN_ASCII_WORDS | (np.arange(256) >= 128)
 
 
 def _powers(base: int) -> Hashes:
-    """Return the powers of a number modulo 2 ** 64, starting with 1."""
+    """Return the powers of a number modulo 2 ** 64, starting with the zeroth."""
     factors = np.full(_CHUNK + 2 * _LONGEST, base, np.uint64)
     factors[0] = 1
     return np.multiply.accumulate(factors)

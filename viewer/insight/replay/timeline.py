@@ -130,7 +130,7 @@ class Timeline:
 
 
 class At(Struct, frozen=True):
-    """A moment as the operator specifies it. Exactly one field is set."""
+    """A moment that the operator specifies. Exactly one field is set."""
 
     byte: int | None = None
     event: int | None = None

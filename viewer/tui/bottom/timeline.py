@@ -105,7 +105,7 @@ class Timeline(Vertical, EvenLines):
         self._report(event.row, self.Followed)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Go to the row's message."""
+        """Report the row's message, which the screen then shows."""
         event.stop()
         self._report(event.row, self.Chosen)
 

@@ -51,7 +51,7 @@ class ExportController:
         self._host.prompt.ask(PromptKind.EXPORT, name, offers, label=f"{badge(audience)} ")
 
     def repeat_question(self) -> None:
-        """If the question is open after a change of view, suggest a name for the new view."""
+        """If the view changes while the prompt for a file name is open, suggest a name for the new view."""
         if self._host.prompt.is_asking and self._host.prompt.kind is PromptKind.EXPORT:
             self.ask()
 

@@ -136,7 +136,7 @@ class ViewController:
         self.show_times(self._session.times.next)
 
     def show_times(self, times: Times) -> None:
-        """Set how the times of messages are shown."""
+        """Set how message times are shown, and show a notification."""
         self._lay_out_again(lambda: self._session.show_times(times))
         self._host.notify(_TIMES[times])
 

@@ -35,7 +35,7 @@ class TextHooks:
         return self._hooks.classify is not None
 
     def is_said(self, text: str) -> bool:
-        """True if text that was said keeps its kind."""
+        """True if text of kind SAID keeps that kind."""
         return self._hooks.classify is None or self._hooks.classify(text) is Kind.SAID
 
     def splits(self, role: str) -> bool:
@@ -43,7 +43,7 @@ class TextHooks:
         return self._split_of(role) is not None
 
     def is_whole(self, text: str, role: str) -> bool:
-        """True if text that was said is not split and keeps its kind."""
+        """True if text of kind SAID is not split and keeps that kind."""
         split = self._split_of(role)
         runs = split(text) if split is not None else None
         return split is None or (runs is not None and _are_whole(text, runs, role))

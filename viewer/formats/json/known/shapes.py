@@ -319,7 +319,7 @@ class KnownShapes:
         self, data: bytes | bytearray, at: int, base: int, tools: dict[str, str]
     ) -> tuple[int, list[KnownMessage]] | None:
         """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools`
-        contains the tools of the calls so far, by ID."""
+        maps the IDs of earlier calls to their tools."""
         known = self.match_next(data, at) if base + at != self.refused else None
         if known is None:
             return None
@@ -411,9 +411,9 @@ def note_tools(messages: list[KnownMessage], tools: dict[str, str]) -> None:
 def messages_of(
     shape: Shape, found: Match, base: int, tools: dict[str, str], split: list[ContentPart] | None = None
 ) -> list[KnownMessage] | None:
-    """Return the messages of a matched object, or None if its shape does not determine them. `tools` has the tools of
-    the calls so far, by ID; the calls in a text with marks are added. `split` contains the parts of the text, if they
-    are known."""
+    """Return the messages of a matched object, or None if its shape does not determine them. `tools` maps
+    the IDs of earlier calls to their tools; calls that template marks delimit in the text are added. `split` contains
+    the parts of the text, if they are known."""
     source = found[0]
     if not source.isascii() and not is_utf8(source):
         return None
@@ -531,7 +531,7 @@ def stated_ms(shape: Shape, found: Match) -> int | None:
 
 
 def time_span(shape: Shape, found: Match) -> Span:
-    """Return the indexes of the time of an object, including the quotes of a string."""
+    """Return the span of an object's time, including the quotes if it is a string."""
     start, end = found.span(shape.time)
     return start - shape.time_quotes, end + shape.time_quotes
 

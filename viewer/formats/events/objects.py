@@ -57,7 +57,7 @@ class Said(Struct, frozen=True):
     intent: JsonNode | None = None
 
     def over(self, other: Said) -> Said:
-        """Return these statements, completed with those of another object."""
+        """Return these properties, completed with those of another object."""
         has_channel = self.channel is not None or self.phase is not None
         channel, phase = (self.channel, self.phase) if has_channel else (other.channel, other.phase)
         return Said(
@@ -70,7 +70,7 @@ class Said(Struct, frozen=True):
 
     @property
     def first(self) -> JsonNode | None:
-        """The statement that comes first in the input, or None if there is none."""
+        """The property that comes first in the input, or None if there is none."""
         return min((node for node in astuple(self) if node is not None), key=lambda node: node.start, default=None)
 
     @property
@@ -121,7 +121,7 @@ class EventObject(Struct, frozen=True):
 
     @property
     def contradiction(self) -> Span | None:
-        """The span of a repeated key, or of a statement on which two objects of the event disagree, or None if there is
+        """The span of a repeated key, or of a property on which two objects of the event disagree, or None if there is
         neither."""
         part, response = self.get("part"), self.get("response")
         inner = [node for node in (self.get("item"), part, response) if node and node.kind is JsonKind.OBJECT]
@@ -164,7 +164,7 @@ def said_by(nodes: Iterable[JsonNode]) -> Said:
 
 
 def _states(node: JsonNode) -> bool:
-    """True if an object makes any statement. Most events make none."""
+    """True if an object has any of these properties. Most events have none."""
     if type(node) is LazyNode and type(node.value) is dict:
         return not _STATING.isdisjoint(node.value)
     return any(member.key in _STATING for member in node.members)

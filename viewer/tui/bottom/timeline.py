@@ -105,7 +105,7 @@ class Timeline(Vertical, EvenLines):
         self._report(event.row, self.Followed)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Report the row's message, which the screen then shows."""
+        """Go to the row's message."""
         event.stop()
         self._report(event.row, self.Chosen)
 

@@ -349,6 +349,38 @@ CASES = (
         replies="<|bom|><|tool|> SECRET_OUT1<|eom|><|bom|><|tool|> SECRET_OUT2<|eom|>",
     ),
     Turns(
+        "kimi-k3",
+        "",
+        '<|open|>message role="system" type="tool-declare"<|sep|>SECRET_SYS<|close|>message<|sep|><|end_of_msg|>',
+        '<|open|>message role="user" name="kim"<|sep|>TEXT<|close|>message<|sep|><|end_of_msg|>',
+        '<|open|>message role="assistant"<|sep|>THOUGHT<|open|>response<|sep|>TEXT<|close|>response<|sep|>'
+        "<|close|>message<|sep|><|end_of_msg|>",
+        "<|open|>think<|sep|>SECRET_TH<|close|>think<|sep|>",
+        '<|open|>message role="assistant"<|sep|>THOUGHT<|open|>response<|sep|><|close|>response<|sep|>'
+        '<|open|>tools<|sep|><|open|>call tool="rain" index="1"<|sep|><|open|>argument key="at" type="string"<|sep|>'
+        "SECRET_ARG1<|close|>argument<|sep|><|close|>call<|sep|>"
+        '<|open|>call tool="time" index="2"<|sep|><|open|>argument key="at" type="string"<|sep|>'
+        "SECRET_ARG2<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>"
+        "<|close|>message<|sep|><|end_of_msg|>",
+        '<|open|>message role="tool" tool="rain" index="1"<|sep|>SECRET_OUT1<|close|>message<|sep|><|end_of_msg|>'
+        '<|open|>message role="tool" tool="time" index="2"<|sep|>SECRET_OUT2<|close|>message<|sep|><|end_of_msg|>',
+        '<|open|>message role="assistant"<|sep|><|open|>response<|sep|>TEXT<|close|>response<|sep|>'
+        "<|close|>message<|sep|><|end_of_msg|>",
+        '<|open|>message role="assistant"<|sep|>',
+    ),
+    Turns(
+        "internlm",
+        "<s>",
+        "<|System|>:SECRET_SYS\n",
+        "<|User|>:TEXT<eoh>\n",
+        "<|Bot|>:THOUGHTTEXT<eoa>\n",
+        "<think>\nSECRET_TH\n</think>\n",
+        f"<|Bot|>:THOUGHT{_CALLS}<eoa>\n",
+        f"<|User|>:{_REPLIES}<eoh>\n",
+        "<|Bot|>:TEXT<eoa>\n",
+        "<|Bot|>:",
+    ),
+    Turns(
         "nemotron",
         "",
         "<SPECIAL_10>System\nSECRET_SYS\n",

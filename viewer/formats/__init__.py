@@ -126,6 +126,8 @@ TEMPLATE_FORMATS = tuple(
         ("solar", "Solar Open template", "<|begin|>user<|content|>, <|begin|>system<|content|> at the start"),
         ("jamba", "Jamba template", "<|bom|> at the start"),
         ("nemotron", "Nemotron Nano 2 template", "<SPECIAL_10>System, <extra_id_0>System at the start"),
+        ("kimi-k3", "Kimi K3 template", "<|open|>message role=… at the start"),
+        ("internlm", "InternLM template", "<|User|>: or <|System|>: at the start, with <|Bot|>:"),
     )
 )
 """The chat templates. One reader reads all of them."""
@@ -225,6 +227,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "Alpaca prompt",
         "### Instruction: at the start, and ### Response:",
     ),
+    Entry("ernie", "text.labeled_turns", "ERNIE", "ERNIE template", "<|begin_of_sentence|> at the start, with User:"),
     Entry("aider", "text.aider", "AIDER", "Aider chat history", "lines that begin with # aider chat started at"),
     Entry(
         "chat-markdown",

@@ -85,13 +85,13 @@ _MAY_BE_LOGGED = lazy_regex(
 _MAY_BE_TEMPLATE = lazy_regex(
     rb"<\|(?:im_|start_header_id|header_start|start_of_role|turn>|START_OF_TURN|observation|(?:system|user|assistant|prompt)\|)"
     rb"|<\|(?:role_s|userprompt|system_start|user_start|begin\|>|bom\||extra_)|<(?:reserved_10|C_Q|B_SYS|seed:bos)"
-    rb"|<(?:SPECIAL_1|extra_id_)[01]"
+    rb"|<(?:SPECIAL_1|extra_id_)[01]|<\|(?:open\|>message |User\|>:|System\|>:)"
     rb"|\[\|(?:system|user|assistant)\|\]|<role>[A-Z]|(?:GPT[34]|Code|Correct) (?:User|System):"
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|"
     + "<｜|<用户>".encode()
 )
 """Matches any text that contains marks of a chat template."""
-_MAY_BE_LABELED = lazy_regex(rb"\sASSISTANT:|### ?Response:")
+_MAY_BE_LABELED = lazy_regex(rb"<\|begin_of_sentence\|>|\sASSISTANT:|### ?Response:")
 """Matches any text that may be a prompt in which words name the speaker."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
 """Members that contain the content of a message."""

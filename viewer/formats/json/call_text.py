@@ -26,6 +26,7 @@ _SYNTAXES = tuple(
         rb"\s*<function=\s*" + _NAME,
         rb"\s*<invoke name=\"" + _NAME + rb"\"",
         '\\s*<｜DSML｜invoke name="'.encode() + _NAME + rb"\"",
+        rb"\s*<\|open\|>call tool=\"" + _NAME + rb"\"",
         rb"\s*call:" + _NAME + rb"\s*\{",
         rb"\s*\[\s*" + _NAME + rb"\s*\(",
         rb"\s*[*#_]{0,4} ?(?:Action|ACTION|Function Name|Tool)(?: ?\d{1,3})?[*_]{0,2} ?:[*_]{0,2}[ \t]*[`\"]?"
@@ -52,6 +53,7 @@ _SOLAR = lazy_regex(
 _NEXT_CALL = lazy_regex(
     rb"(?<=</function>)\s*(?=<function=)|(?<=</invoke>)\s*(?=<invoke name=)"
     rb"|(?<=<\|tool_call_end\|>)\s*(?=<\|tool_call_begin\|>)"
+    rb"|(?<=<\|close\|>call<\|sep\|>)\s*(?=<\|open\|>call )"
     rb"|(?<=<\|tool_call:end\|>)\s*(?=<\|tool_call:begin\|>)|\[TOOL_CALLS\]\s*(?=[A-Za-z_])|"
     + "(?<=</｜DSML｜invoke>)\\s*(?=<｜DSML｜invoke name=)|".encode()
     + "(?<=<｜tool▁call▁end｜>)\\s*(?=<｜tool▁call▁begin｜>)".encode()

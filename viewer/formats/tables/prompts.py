@@ -11,6 +11,7 @@ _MARK = lazy_regex(
     r"|<\|(?:START_OF_TURN_TOKEN|turn)\|?>|<\|turn>|<start_of_turn>|\[/?INST\]|<<SYS>>|\[(?:SYSTEM_PROMPT|AVAILABLE_TOOLS)\]"
     r"|<\|(?:prompt|answer|userprompt|response|role_start|role_sep|message_sep|(?:system|developer|user|assistant)_start"
     r"|begin|bom|extra_[04])\|>|\[\|(?:system|user|assistant)\|\]|<role>[A-Z]+</role>|GPT[34](?: Correct)? User:"
+    r"|<\|open\|>message |<\|(?:User|Bot|System)\|>:|<\|begin_of_sentence\|>"
     r"|<用户>|<AI>|<reserved_10[2367]>|<(?:C_Q|C_A|B_SYS)>|<seed:bos>|<SPECIAL_1[0-2]>|<extra_id_[01]>"
     r"|<｜(?:(?:hy_)?(?:User|Assistant|begin▁of▁sentence)|hy_place▁holder▁no▁\d)｜>|\[gMASK\]|\]~b\]|<(?:SYSTEM|User|Assistant)>"
     r"|(?m:^)[ \t]*<(?i:system|user|assistant)>"

@@ -1,5 +1,5 @@
-"""Reader of prompts in which words name the speaker: Vicuna (`USER:`, `ASSISTANT:`) and Alpaca (`### Instruction:`,
-`### Response:`)."""
+"""Reader of prompts in which words name the speaker: Vicuna (`USER:`, `ASSISTANT:`), Alpaca (`### Instruction:`,
+`### Response:`), and ERNIE (`User:`, `Assistant:`)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from viewer.syntax.agent_text import steps_of
 
 _ENDS = lazy_regex(rb"</s>|<\|(?:endoftext|EOT|eot_id|end_of_text)\|>")
 """A pattern for the marks that end an answer. Labels count again directly after such a mark."""
-_LONGEST_END = 16
+_LONGEST_END = 24
 _MOST_SPACE = 4
 """The maximum length of the space after the text before the first label, where later prompts repeat this text."""
-_BEGINNING = lazy_regex(r"\s*(?:<s>\s*)?")
+_BEGINNING = lazy_regex(r"\s*(?:(?:<s>|<\|begin_of_sentence\|>)\s*)?")
 _USER, _ASSISTANT = Header("user", channel=Channel.FINAL), Header("assistant", channel=Channel.FINAL)
 _SYSTEM = Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION)
 _TOOL = Header("tool", channel=Channel.FINAL, kind=Kind.REPLY)
@@ -43,6 +43,9 @@ class Labels(Struct, frozen=True):
     """A pattern for all labels at the start of a line, and for those that count after a space."""
     inside: Mapping[str, tuple[str | None, ...]] = {}
     """The labels that also count after a space, each with the labels that may come before it; None for no label."""
+    ends: re.Pattern[bytes] = _ENDS
+    has_one_answer: bool = False
+    """True if every answer ends with a mark, so a segment has one question and one answer. Further labels are text."""
 
 
 _UPPER = {
@@ -71,6 +74,16 @@ _ALPACA = Labels(
 )
 
 
+_ERNIE = Labels(
+    {"User": _USER, "Assistant": _ASSISTANT},
+    lazy_regex(
+        r"(?m:^[ \t]*|\A\s*<\|begin_of_sentence\|>\s*)(?P<at>)(?P<label>User|Assistant):|(?!)(?P<first>)(?P<inside>)"
+    ),
+    ends=lazy_regex(rb"<\|end_of_sentence\|>|</s>"),
+    has_one_answer=True,
+)
+
+
 class _Turn(Struct):
     """The text after one label."""
 
@@ -96,7 +109,7 @@ class LabeledTurnsReader:
 
     def feed(self, data: bytes) -> None:
         self._data += data
-        while found := _ENDS.search(self._data, self._searched):
+        while found := self._labels.ends.search(self._data, self._searched):
             self._read_segment(found.start(), found.end())
         self._searched = max(self._searched, len(self._data) - _LONGEST_END)
 
@@ -116,7 +129,7 @@ class LabeledTurnsReader:
     def _write(self, text: str, *, is_last: bool) -> str:
         """Record the turns of a segment, and return the text before the first label."""
         at, place, lead = 0, 0, ""
-        for turn in turns(text, self._labels, self._lead):
+        for turn in turns(text, self._labels, self._lead, is_whole=not is_last):
             lead = text[turn.start : turn.end] if turn.header is _SYSTEM and turn.label == turn.start else lead
             place += _size(text[at : turn.label])
             at, label = turn.label, self._base + place
@@ -149,12 +162,19 @@ class LabeledTurnsReader:
         return bytes(self._data[start - self._base : end - self._base])
 
 
-def turns(text: str, labels: Labels, lead: str | None) -> Iterator[_Turn]:
-    """Yield the turns of a segment, in order. `lead` is the text before the first label of the first segment. Labels
-    inside thoughts do not count, and text after a label that may be inside a thought is unknown."""
+def turns(text: str, labels: Labels, lead: str | None, *, is_whole: bool) -> Iterator[_Turn]:
+    """Yield the turns of a segment, in order. `lead` is the text before the first label of the first segment. A whole
+    segment ends with an answer. Labels inside thoughts do not count, and text after a label that may be inside a
+    thought is unknown."""
     beginning = _BEGINNING.match(text)
     before = beginning.end() if beginning else 0
     found = [*_found(text, labels, before, lead)]
+    if labels.has_one_answer:
+        has_system = lead is None and bool(found and text[before : found[0].label].strip())
+        is_prompt = bool(found) and found[-1].header is _ASSISTANT and not text[found[-1].start :].strip()
+        if has_system and not (is_whole or is_prompt):
+            found = []  # the last question may be an example
+        found = _one_answer(found, has_system=has_system)
     masked = ["\n"] * before + list(text[before:])
     for label in found:
         masked[label.label : label.start] = "\n" * (label.start - label.label)
@@ -202,6 +222,17 @@ def _found(text: str, labels: Labels, before: int, lead: str | None) -> Iterator
         yield _Turn(labels.speakers.get(word, _OTHER), found.end(), found.start("at" if found["label"] else "first"))
 
 
+def _one_answer(found: list[_Turn], *, has_system: bool) -> list[_Turn]:
+    """Return the labels of the question and the answer in a segment. After system text, which may contain examples, it
+    is the last question with an answer; otherwise, the first."""
+    last = max((at for at, label in enumerate(found) if label.header is _ASSISTANT), default=0)
+    end = last if has_system else len(found)
+    questions = [at for at, label in enumerate(found[:end]) if label.header is _USER]
+    first = (questions[-1] if has_system else questions[0]) if questions else 0
+    answer = next((label for label in found[first:] if label.header is _ASSISTANT), None)
+    return [*(found[first : first + 1] if questions else ()), *((answer,) if answer else ())]
+
+
 def _begins_step(text: str, found: list[_Turn], at: int) -> bool:
     """True for an answer that is the thought before a call: the labels below it are those of an agent."""
     after = at + 1
@@ -243,6 +274,7 @@ def _traits(name: str, labels: Labels) -> FormatTraits:
 
 VICUNA = _traits("vicuna", _VICUNA)
 ALPACA = _traits("alpaca", _ALPACA)
+ERNIE = _traits("ernie", _ERNIE)
 
 _CURIOUS = "A chat between a curious "
 _TASK = "Below is an instruction that describes a task"
@@ -252,6 +284,7 @@ _AFTER_ANSWER = lazy_regex(r"(?:</s>|<\|endoftext\|>)\s{0,64}(?:USER:|FUNCTION R
 _INSTRUCTED = lazy_regex(
     r"\s*### ?(?:System:[\s\S]{0,8192}?\n### ?)?Instruction:[ \t]*\r?\n[\s\S]*?\n[ \t]*### ?Response:"
 )
+_OF_ERNIE = lazy_regex(r"\s*<\|begin_of_sentence\|>(?:[\s\S]{0,65536}?\n)?User: ?")
 _LABEL = "### Instruction:"
 _LONGEST_LEAD = 8192
 
@@ -259,6 +292,8 @@ _LONGEST_LEAD = 8192
 def find_labels(text: str) -> tuple[str, str] | None:
     """Return the format of a text that begins like a prompt, with what it contains, or None for any other text. Text
     about such prompts has headings, lists, or code blocks before them."""
+    if _OF_ERNIE.match(text):
+        return "ernie", "`<|begin_of_sentence|>` at the start, and `User:`"
     lead = _BEGINNING.match(text)
     bare = text[lead.end() :] if lead else text
     if "### Response:" in bare or "###Response:" in bare:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
+from viewer.cache import lazy_regex
 from viewer.formats.text.mark_tokens import TEMPLATE, UNKNOWN, MarkTokens
 from viewer.formats.text.plain_frames import FrameRules, PlainFrames, PlainHead
 from viewer.formats.text.template_frame import Head, TemplateFrame
@@ -20,6 +21,7 @@ from viewer.rules.structure import W_END_MISSING
 
 LONGEST_HEADER = 256
 _SPACE = b" \t\r\n"
+_ATTRIBUTE = lazy_regex(r"\s([a-z]{1,20})=\"([^\"<>]{0,200})\"")
 _BRACKETED = b"[|"
 """The beginning of marks in square brackets."""
 OUTER = (
@@ -420,6 +422,8 @@ def read_head(template: Template, given: Speaker | None, text: bytes, span: Span
     words = text.decode("utf-8", "replace").split()
     if not words:
         return _broken_head(text, span)
+    if template.has_attributes:
+        return _attribute_head(template, text.decode("utf-8", "replace"), span)
     role = words[0]
     if template.begins_with_header:
         role = " ".join(words)
@@ -436,6 +440,18 @@ def read_head(template: Template, given: Speaker | None, text: bytes, span: Span
         speaker = None
     name = words[1].removeprefix("name=") if speaker and words[1:] else ""
     return Head(speaker, role, name if name and not name.startswith("<|") else None, span)
+
+
+def _attribute_head(template: Template, words: str, span: Span) -> Head:
+    """Return the header with these attributes. The role is unknown if others than the usual ones say more about it."""
+    pairs = _ATTRIBUTE.findall(words)
+    given = dict(pairs)
+    role = given.pop("role", "")
+    speaker = template.roles.get(role)
+    is_usual = len(pairs) == len(given) + 1 and not _ATTRIBUTE.sub("", words).strip()
+    if not is_usual or (speaker in (Speaker.USER, Speaker.ASSISTANT) and given.keys() - {"name"}):
+        return Head(None, role, None, span)
+    return Head(speaker, role, given.get("tool") or given.get("name"), span)
 
 
 def _broken_head(text: bytes, span: Span) -> Head:
@@ -482,3 +498,5 @@ SEED_OSS = _traits("seed-oss")
 SOLAR = _traits("solar")
 JAMBA = _traits("jamba")
 NEMOTRON = _traits("nemotron")
+KIMI_K3 = _traits("kimi-k3")
+INTERNLM = _traits("internlm")

@@ -36,6 +36,8 @@ _FRAMES = lazy_regex(
     rb"|(?P<solar><\|begin\|>(?:system|user)<\|content\|>)"
     rb"|(?P<jamba><\|bom\|><\|(?:system|user)\|>)"
     rb"|(?P<nemotron><(?:SPECIAL_10|extra_id_0)>System\n|<(?:SPECIAL_11|extra_id_1)>User\n)"
+    rb"|(?P<kimik3><\|open\|>message role=\"[a-z]{1,20}\")"
+    rb"|(?P<internlm><\|(?:User|System)\|>:)"
     rb"|(?P<exaone>\[\|(?:system|user|assistant)\|\])"
     rb"|(?P<ling><role>(?:SYSTEM|HUMAN|ASSISTANT)</role>)"
     rb"|(?P<openchat>(?:GPT4 Correct|GPT[34]|Code|Math Correct) (?:User|System):)"
@@ -43,13 +45,13 @@ _FRAMES = lazy_regex(
     + "|(?P<deepseek><｜(?:User|Assistant|begin▁of▁sentence)｜>)"
     "|(?P<hunyuan><｜hy_(?:User|begin▁of▁sentence)｜>)|(?P<minicpm><用户>)".encode()
 )
-_NAMES = {"kimi": "kimi-text", "seedoss": "seed-oss"}
+_NAMES = {"kimi": "kimi-text", "seedoss": "seed-oss", "kimik3": "kimi-k3"}
 _OLD_ONLY = lazy_regex(
     rb"\[BOS\]|<\|(?:function_(?:call|output|list)|(?:start|end)_(?:reason|reflect|introspect)|fim_[a-z]+"
     rb"|file_separator)\|>"
 )
 _IS_MISTRAL = lazy_regex(rb"\s*(?:<s>\s*)?\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]")
-_IS_KIMI = lazy_regex(rb"\s*\[BOS\]\s*<\|im_(?:user|system|assistant)\|>")
+_IS_KIMI = lazy_regex(rb"\s*\[BOS\]\s*<\|(?:im_(?:user|system|assistant)\|>|open\|>message )")
 _IS_MOE = lazy_regex(rb"\s*<\|startoftext\|>(?!<\|)")
 _BEFORE = lazy_regex(rb"\s*(?:(?:<s>|<bos>|\[BOS\]|<\|(?:bos|begin_of_text|startoftext|endoftext)\|>)\s*)?\Z")
 """A pattern for what may come before the first mark of a template that other texts quote."""
@@ -58,9 +60,18 @@ _HEADER_BEFORE = lazy_regex(rb"\s*(?:<s>\s*)?(?:system|developer system|user|ass
 _AT_START = frozenset(
     {
         *("granite", "zephyr", "exaone", "ling", "openchat", "hunyuan", "minicpm", "gigachat", "megrez", "dots"),
-        *("baichuan", "apertus", "seedoss", "solar", "jamba", "nemotron"),
+        *("baichuan", "apertus", "seedoss", "solar", "jamba", "nemotron", "kimik3", "internlm"),
     }
 )
+_ANSWERS = {
+    "baichuan": (b"<reserved_103>", b"<reserved_107>", b"<C_A>"),
+    "minicpm": (b"<AI>",),
+    "internlm": (b"<|Bot|>:",),
+}
+"""The marks of answers in templates whose system text comes before the first mark."""
+_NO_SYSTEM = lazy_regex(rb"(?m)^[ \t]*(?:#|```|~~~|[-*>] )|[\"`=]")
+"""A pattern for what a text about a template has before the first mark."""
+_SENTENCE_END = tuple(map(str.encode, (".", "!", "?", ":", "\n", "。", "！", "？", "：")))
 _ZEPHYR = (b"</s>", b"<|endoftext|>", b"<|endofturn|>", b"<|assistant|>\n")
 _GLM = lazy_regex(rb"\[gMASK\]|<\|observation\|>")
 
@@ -103,6 +114,8 @@ def _is_at_start(format: str, text: bytes, start: int) -> bool:
         if text.startswith(b"<|message_sep|>", start):  # the frame before it is the system's
             return before.lstrip().startswith(b"<s>") and b"<|role_sep|>" in text
         return _HEADER_BEFORE.match(before) is not None
+    if format in _ANSWERS and before.endswith(_SENTENCE_END) and not _NO_SYSTEM.search(before):
+        return any(mark in text[start:] for mark in _ANSWERS[format])
     return _BEFORE.match(before) is not None and (format != "openchat" or b"<|end_of_turn|>" in text)
 
 

@@ -327,6 +327,11 @@ def responses(text: bytes) -> list[Run]:
     return [run for run in runs if text[run.start : run.end].strip()]
 
 
+def whole_reply(text: bytes) -> list[Run]:
+    """Return the run of a whole frame: one reply, whatever its text."""
+    return [Run(Kind.REPLY, 0, len(text))]
+
+
 def replies_as_json(text: bytes) -> list[Run]:
     """Return the replies in JSON, with the calls that they answer."""
     return [Run(Kind.REPLY, *each.body, each.name, each.call_id, each.is_json) for each in read_replies(text)]

@@ -59,6 +59,8 @@ class Template(Struct, frozen=True):
     around_answers: tuple[str, ...] = ()
     """The marks around the text of an answer. They are text in all other frames."""
     roles: Mapping[str, Speaker] = field(default_factory=lambda: COMMON_ROLES)
+    has_attributes: bool = False
+    """True if the words of a header are attributes, one of which names the role: `role="tool" tool="rain"`."""
     has_controls: bool = False
     """True if a header may contain a JSON object after its role. It is no part of the text."""
     names_tools: bool = False
@@ -211,6 +213,15 @@ KIMI = Template(
     names_tools=True,
     replies=texts.return_of,
 )
+KIMI_K3 = Template(
+    "kimi-k3",
+    starts={"<|open|>message": None},
+    ends=("<|close|>message<|sep|>",),
+    header_ends=("<|sep|>",),
+    layout=("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|end_of_msg|>", "[BOS]", "[EOS]"),
+    has_attributes=True,
+    replies=texts.whole_reply,
+)
 MINIMAX = Template(
     "minimax",
     starts={"]~b]": None},
@@ -320,6 +331,15 @@ MINICPM = Template(
     open_ended=_ALL,
     begins_with=Speaker.SYSTEM,
 )
+INTERNLM = Template(
+    "internlm",
+    starts={"<|System|>:": Speaker.SYSTEM, "<|User|>:": Speaker.USER, "<|Bot|>:": Speaker.ASSISTANT},
+    ends=("<eoh>", "<eoa>", "<eosys>", "</s>"),
+    layout=("<s>",),
+    open_ended=_ALL - {Speaker.ASSISTANT},
+    unknown_in=_ALL,
+    begins_with=Speaker.SYSTEM,
+)
 GIGACHAT = Template(
     "gigachat",
     starts={"<|message_sep|>": None},
@@ -413,6 +433,6 @@ TEMPLATES: Mapping[str, Template] = {
     for each in (
         *(CHATML, LLAMA3, DEEPSEEK, GEMMA, GLM, PHI, COHERE, MISTRAL, KIMI, MINIMAX),
         *(GRANITE, ZEPHYR, OPENCHAT, EXAONE, LING, HUNYUAN, HUNYUAN_MOE, MINICPM, GIGACHAT, MEGREZ, DOTS),
-        *(BAICHUAN, APERTUS, SEED_OSS, SOLAR, JAMBA, NEMOTRON),
+        *(BAICHUAN, APERTUS, SEED_OSS, SOLAR, JAMBA, NEMOTRON, KIMI_K3, INTERNLM),
     )
 }

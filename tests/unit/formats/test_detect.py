@@ -63,6 +63,7 @@ CASES = [
     *((case.format, case.detected) for case in TEMPLATES),
     ("vicuna", "USER: Hi ASSISTANT: Hello</s>"),
     ("alpaca", "### Instruction:\nHi\n\n### Response:\nHello\n"),
+    ("ernie", "<|begin_of_sentence|>User: Hi\nAssistant: Hello<|end_of_sentence|>"),
     ("server-log", "INFO Received request cmpl-1: prompt: '<|im_start|>user\\n', params: None\n"),
 ]
 

@@ -284,3 +284,15 @@ def test_other_files_are_no_cassettes(tmp_path: Path) -> None:
     }.items():
         assert open_document(str(written(tmp_path / name, text))).detection.format != "har", name
     assert bodies(tmp_path / "chat.json") == ["interactions:\n- request:"]
+
+
+def test_a_compressed_trace_is_read_up_to_its_damage(tmp_path: Path) -> None:
+    entry = (json.dumps({"model": "m", "prompt": "SECRET", "max_tokens": 9}), '{"completion": "A lark."}', 200)
+    trace = f"httprr trace v1\n{exchange(entry) * 40}".encode()
+    packed, path = gzip.compress(trace), tmp_path / "trace.httprr.gz"
+    for data, shown in ((packed, 40), (packed[:-8], 40), (packed[:20], 0), (b"\x1f\x8b" + b"x" * 50, 0)):
+        path.write_bytes(data)
+        found = run("show", str(path))
+        assert found.out.count("A lark.") == shown
+        assert "SECRET" not in found.out
+        assert run("check", str(path)).code == (data != packed)

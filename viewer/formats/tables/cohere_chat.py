@@ -86,7 +86,7 @@ def _content(kind: Kind, member: str, *when: When) -> RecordRule:
     )
 
 
-_STREAM = (
+STREAM = (
     RecordRule((is_("type", "message-start"),), None),
     _content(Kind.THOUGHT, "thinking", has(f"{_CONTENT}.thinking")),
     _content(Kind.SAID, "text", lacks(f"{_CONTENT}.thinking"), has(f"{_CONTENT}.text")),
@@ -133,7 +133,7 @@ COHERE_CHAT = RecordFormat(
         RecordRule((has("request.messages"),), each="request", rules=_REQUEST, starts=True),
         RecordRule((When("response", kind=JsonKind.OBJECT),), each="response", rules=_RESPONSE),
         RecordRule((has("messages"),), None, starts=True, goes_on=True),
-        *_STREAM,
+        *STREAM,
         *_REQUEST,
         *_RESPONSE,
         *_MESSAGES,

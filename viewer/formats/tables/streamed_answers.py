@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from viewer.formats.tables.anthropic_stream import stream_rules
+from viewer.formats.tables.cohere_chat import STREAM as COHERE_STREAM
 from viewer.formats.tables.gemini_parts import PARTS as GEMINI_PARTS
 from viewer.formats.tables.model import Fault, Merge, Mode, PartRule, RecordRule, When, has, is_, is_not, lacks, starts
 from viewer.formats.tables.traced_messages import TRACED
@@ -113,7 +114,7 @@ _ERROR = RecordRule(
     "error.message|error",
     faults=(Fault("error", default=(W_RUN_ERROR, "api")),),
 )
-EVENTS = (_ERROR, *_CHUNK, *stream_rules(), *_RESPONSE_EVENTS, *_GEMINI, *_OLLAMA, RecordRule(()))
+EVENTS = (_ERROR, *_CHUNK, *stream_rules(), *COHERE_STREAM, *_RESPONSE_EVENTS, *_GEMINI, *_OLLAMA, RecordRule(()))
 """The rules for one event. Any other event is unknown and therefore hidden."""
 
 

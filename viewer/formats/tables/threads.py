@@ -109,7 +109,8 @@ _STEPS = (
     RecordRule((is_(_OBJECT, "thread.run"),), None, faults=_FAULTS, also=(_ERROR,)),
     RecordRule((is_(_OBJECT, "thread", "thread.run.step.delta", "thread.deleted"),), None),
 )
-_RECORDS = (*_MESSAGES, *_STEPS)
+RECORDS = (*_MESSAGES, *_STEPS)
+"""The rules for one object."""
 _OBJECTS = frozenset({"thread.message", "thread.message.delta", "thread.run", "thread.run.step"})
 
 THREADS = RecordFormat(
@@ -122,8 +123,8 @@ THREADS = RecordFormat(
         Signature(0, (), {_OBJECT: frozenset({"thread", "thread.run.step.delta"})}),
     ),
     records=(
-        RecordRule((is_(_OBJECT, "list"),), each="data[]", rules=_RECORDS, order="created_at", starts=True),
-        *_RECORDS,
+        RecordRule((is_(_OBJECT, "list"),), each="data[]", rules=RECORDS, order="created_at", starts=True),
+        *RECORDS,
     ),
     usage=(
         openai("usage", when=(is_(_OBJECT, "thread.run.step"),), key="id", counts=Counting.LAST),

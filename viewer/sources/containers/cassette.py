@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,8 @@ _SIDES = frozenset(("when", "then"))
 """The members of a YAML document that is a recording (httpmock)."""
 _TRACE = b"httprr trace v1\n"
 """The first line of a file of httprr."""
+_PACKED, _PACKED_NAME = b"\x1f\x8b", ".httprr.gz"
+"""How a compressed trace begins, and how its name ends."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:?\d\d)?")
 _STATUS = re.compile(r"([1-5]\d\d)(?![0-9])")
 _START, _END = b'{"log":{"creator":{"name":"cassette"},"entries":[', b"]}}\n"
@@ -31,6 +34,8 @@ _START, _END = b'{"log":{"creator":{"name":"cassette"},"entries":[', b"]}}\n"
 
 def is_cassette(path: str, first: bytes) -> bool:
     """True if a file begins with a list of recorded requests."""
+    if first.startswith(_PACKED):
+        return path.endswith(_PACKED_NAME)
     return first.startswith(_TRACE) or _YAML.match(first) is not None or _JSON.match(first) is not None
 
 
@@ -39,6 +44,15 @@ def read_cassette(path: str, item: str) -> Parts:
     read is reported."""
     with open(path, "rb") as file:  # noqa: PTH123 (loads less)
         data = file.read(LARGEST_TEXT + 1)
+    if data.startswith(_PACKED):
+        unpacker = zlib.decompressobj(31)
+        try:
+            data = unpacker.decompress(data, LARGEST_TEXT + 1)
+            is_damaged = not unpacker.eof and not unpacker.unconsumed_tail
+        except zlib.error:
+            data, is_damaged = b"", True
+        if is_damaged:
+            yield PartFault(DAMAGED)
     if len(data) > LARGEST_TEXT:
         yield PartFault(TOO_LARGE)
     count = 0

@@ -87,6 +87,7 @@ def _is_cassette(place: Place) -> bool:
     first = place.first
     is_list = first.lstrip().startswith(b"-") and (b"request" in first or b"response" in first)
     is_other = b"interactions" in first or b'"scope"' in first[:64] or first.startswith((b"when:", b"httprr trace v"))
+    is_other = is_other or (first.startswith(b"\x1f\x8b") and place.path.endswith(".httprr.gz"))
     may_be = is_list or is_other
     return may_be and _fits("cassette", "is_cassette")(place)
 

@@ -40,6 +40,35 @@ def test_pieces_of_speech_become_messages_however_they_arrive() -> None:
         assert read_cut(data, "gemini-live", [cut]) == whole, cut
 
 
+def test_the_end_of_a_turn_ends_the_answer_in_a_live_session() -> None:
+    for done in ({"turnComplete": True}, {"turn_complete": True, "interrupted": True}):
+        for first, answer in (
+            (speaks("One."), speaks("<think>SECRET</think>Two.")),
+            (speaks("One."), speaks("<think>SECRET", "SECRET</think>Two.")),
+            (hears("One."), hears("<think>SECRET", "SECRET</think>Two.")),
+            (hears("One.", turnComplete=None), speaks("<THINK>SECRET", "SECRET</THINK>Two.")),
+        ):
+            for wrapper in (None, "message", "event"):
+                records = [*first, server(**done), *answer, server(**done), *speaks("Three.", **done), *speaks("Four.")]
+                listed = [each if wrapper is None else {wrapper: each} for each in records]
+                data = lines(*listed).encode()
+                whole = read(data.decode(), "gemini-live")
+                assert seen(whole) == ["One.", "Two.", "Three.", "Four."], (done, first, answer, wrapper)
+                assert not codes(whole)
+                for cut in range(1, len(data), 31):
+                    assert read_cut(data, "gemini-live", [cut]) == whole, cut
+    unfinished = lines(*speaks("<think>SECRET", turnComplete=False), *speaks("SECRET", "</think>Yes."))
+    assert seen(read(unfinished, "gemini-live")) == ["Yes."]
+
+
+def speaks(*texts: str, **more: Any) -> list[dict[str, Any]]:
+    return [server(modelTurn={"parts": [{"text": text}]}, **more) for text in texts]
+
+
+def hears(*texts: str, **more: Any) -> list[dict[str, Any]]:
+    return [server(outputTranscription={"text": text}, **more) for text in texts]
+
+
 def test_what_a_live_session_does_not_show() -> None:
     for hidden in (
         {"serverContent": {"modelTurn": {"parts": [{"text": "SECRET", "thought": 1}]}}},

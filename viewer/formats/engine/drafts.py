@@ -388,7 +388,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         if said and _is_hidden_elsewhere(rule, node):
             for draft in said:
                 draft.kind = Kind.UNKNOWN
-        if not drafts and rule.kind is Kind.SAID and not rule.repeats:
+        if not drafts and rule.kind is Kind.SAID and not (rule.repeats or rule.goes_on):
             member = first_text_member(node)
             body = path(rule.body).first(node)
             if member is not None and body is None:

@@ -15,6 +15,7 @@ from viewer.formats.tables.model import (
     RecordRule,
     Signature,
     When,
+    flag,
     has,
     is_,
     lacks,
@@ -41,10 +42,17 @@ _SETUP = ("setup", "setupComplete", "sessionResumptionUpdate", "goAway", "toolCa
 _TURNS = _path("clientContent", "turns")
 _PARTS_OF_TURN = _path("serverContent", "modelTurn", "parts")
 _GROWS = Merge(Mode.APPEND)
+_TURN_COMPLETE = "|".join(
+    f"{content}.{name}" for content in _path("serverContent").split("|") for name in _path("turnComplete").split("|")
+)
+_ANSWERS = Merge(Mode.APPEND, done=flag(_TURN_COMPLETE), may_lack_end=True)
+"""The rule that merges the pieces of an answer. The end of a turn ends the answer, also after an interruption: the server
+then sends `interrupted` and `turnComplete`, in this order."""
 _SYSTEM = _path("setup", "systemInstruction")
 _SYSTEM_PARTS = _path("setup", "systemInstruction", "parts")
 _TOOLS = _path("setup", "tools")
 _INPUT = _path("realtimeInput", "text")
+_HEARD = _path("serverContent", "inputTranscription", "text")
 _INTERIM = _path("serverContent", "interimInputTranscription", "text")
 _STATES = frozenset(
     name
@@ -67,10 +75,10 @@ _FAILED = Outcomes(failed=("response.error",))
 _REPLY = (RecordRule((), Kind.REPLY, "tool", "response", call_id="id", name="name", outcome=_FAILED),)
 
 
-def _transcription(name: str, role: str) -> RecordRule:
-    """Return the rule for the words that the user said or heard, which arrive in pieces."""
-    text = _path("serverContent", name, "text")
-    return RecordRule((has(text),), Kind.SAID, role, text, merge=_GROWS, goes_on=True)
+def _answer(text: str, parts: tuple[PartRule, ...] = ()) -> RecordRule:
+    """Return the rule for the pieces of an answer, and for a record that only ends it."""
+    is_part = has(f"{text}|{_TURN_COMPLETE}")
+    return RecordRule((is_part,), Kind.SAID, "assistant", text, parts, merge=_ANSWERS, goes_on=True)
 
 
 _MESSAGES = (
@@ -84,17 +92,9 @@ _MESSAGES = (
     ),
     RecordRule((has(_INPUT),), Kind.SAID, "user", _INPUT),
     RecordRule((has(_INTERIM),), Kind.REPLAYED, "user", _INTERIM, goes_on=True),
-    _transcription("inputTranscription", "user"),
-    RecordRule(
-        (has(_PARTS_OF_TURN),),
-        Kind.SAID,
-        "assistant",
-        _PARTS_OF_TURN,
-        _PARTS,
-        merge=_GROWS,
-        goes_on=True,
-    ),
-    _transcription("outputTranscription", "assistant"),
+    RecordRule((has(_HEARD),), Kind.SAID, "user", _HEARD, merge=_GROWS, goes_on=True),
+    _answer(_PARTS_OF_TURN, _PARTS),
+    _answer(_path("serverContent", "outputTranscription", "text")),
     RecordRule((has(_path("toolCall")),), each=_path("toolCall", "functionCalls[]"), rules=_CALL),
     RecordRule((has(_path("toolResponse")),), each=_path("toolResponse", "functionResponses[]"), rules=_REPLY),
     RecordRule(

@@ -159,6 +159,8 @@ class Merge(Struct, frozen=True):
     """The path of the key. If it is empty, consecutive messages of this rule belong together."""
     done: When | None = None
     """The condition on the record that ends the message, even if that record adds nothing."""
+    may_lack_end: bool = False
+    """True if the message may be complete although no record ended it, because programs do not log that record."""
     begins: When | None = None
     """The condition on a record that begins another message, if there is no key."""
     consecutive: bool = False

@@ -149,7 +149,7 @@ class GrowingMessages:
             return
         if known is None:
             known = self._begin(key, self._messages.open(draft), is_last=merge.consecutive or not key[1])
-            known.must_end = merge.done is not None
+            known.must_end = merge.done is not None and not merge.may_lack_end
             if merge.mode is Mode.APPEND and draft.kind is Kind.SAID and self._messages.source is not None:
                 known.arrived = Arrived()
                 known.arrived.add(draft.pieces, self._messages.read)

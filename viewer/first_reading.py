@@ -99,6 +99,15 @@ _AFTER_LESS = "=-0123456789"
 """The characters that may follow a `<`. With any other, it might begin a tag."""
 _STRIPPED = ("analysis", "commentary", "final", "assistant")
 """Words that may begin a body whose control tokens were dropped."""
+_STEPS = (
+    *("{", "[", "```", "thought", "action", "function name", "tool", "observation", "i now", "execution result"),
+    *("user: execution result", "here's", "here is my thought process", "sender", "conversation info"),
+    *("thread starter", "replied message", "forwarded message", "chat history since", "location", "reply target of"),
+    *("structured object", "context", "read heartbeat", "system: ["),
+)
+"""Words that may begin text with steps of an agent, in lower case. See `viewer/syntax/agent_text.py`."""
+_INPUT = " input"
+"""A word that such text contains if it begins with other words."""
 
 
 class Found:
@@ -262,7 +271,10 @@ def shown_text(body: bytes) -> str | None:
     if text is None:
         return None
     lowered = text.lower()
-    if any(sign in lowered for sign in _SPECIAL) or lowered.lstrip().startswith(_STRIPPED):
+    lead = lowered.lstrip()
+    if any(sign in lowered for sign in _SPECIAL) or lead.startswith(_STRIPPED):
+        return None
+    if lead.lstrip("*").startswith(_STEPS) or _INPUT in lowered:
         return None
     at = text.find("<")
     while at >= 0:

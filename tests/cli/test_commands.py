@@ -164,6 +164,13 @@ class TestConvert:
         assert sentence in run("convert", "--to", "openchatml-2.2", rewound).err
         assert "superseded" not in run("convert", "--to", "openchatml-2.2", "--threads", "all", rewound).err
 
+        agent = {"type": "user", "isSidechain": True, "agentId": "a", "message": {"role": "user", "content": "SECRET"}}
+        hint = "ocmlview: <stdin>: the only message is in threads of sub-agents; add --threads all to show it.\n"
+        for options in ((), ("-d",), ("-d", "--json"), ("-d", "--threads", "all"), ("--strict-safe",)):
+            result = run("show", *options, "-", stdin=json.dumps(agent))
+            assert (hint in result.err) is (options in (("-d",), ("-d", "--json"))), (options, result.err)
+            assert ("SECRET" in result.out) is ("--threads" in options)
+
     def test_a_refusal_is_reported_in_one_sentence_and_exits_with_1(self) -> None:
         text = json.dumps({"role": "user", "content": "<|end|>"})
         result = run("convert", "--to", "harmony", "-", stdin=text)

@@ -11,7 +11,7 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.document.document import Document
 from viewer.errors import ViewerError
 from viewer.formats.detect import plain_keys
-from viewer.model.visibility import Audience, Level
+from viewer.model.visibility import Audience, Level, Reveal
 from viewer.render.number_format import byte_size, counted
 from viewer.rules.errors import E_STREAM_TRUNCATED
 
@@ -62,6 +62,16 @@ def mention(document: Document, audience: Audience) -> None:
             "1 record of unknown type is hidden" if count == 1 else f"{count:,} records of unknown type are hidden"
         )
         complain(f"{document.name}: read as {found.format} ({found.confidence:.2f}: {found.reason}); {records}.")
+    if audience.thread is not None and audience.reveals(Reveal.ALL) and document.message_count:
+        hidden = document.project(audience).rows().hidden_count
+        if hidden == document.message_count:
+            complain(f"{document.name}: {_elsewhere_sentence(hidden, audience.thread)}")
+
+
+def _elsewhere_sentence(count: int, thread: int) -> str:
+    messages = "the only message is" if count == 1 else f"all {count:,} messages are"
+    threads = f"threads other than {thread}" if thread else "threads of sub-agents"
+    return f"{messages} in {threads}; add --threads all to show {'it' if count == 1 else 'them'}."
 
 
 def mention_if_empty(document: Document) -> None:

@@ -132,7 +132,7 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False, thoughts: lis
 
     `in_json` is True for JSON content, where control tokens have no other meaning. `thoughts` is the result of
     `thought_spans` if it is known."""
-    steps = _steps(body, role) if in_json else []
+    steps = _steps(body, role)
     if not _may_hide(body):
         return steps
     if _PRINTED.match(body.data) and _HIDDEN_PART.search(body.data):
@@ -184,7 +184,10 @@ def _crossing(role: str, data: bytes, hidden: list[Span]) -> tuple[list[Block], 
 
 
 def _steps(body: Body, role: str) -> list[Block]:
-    """Return the steps of an agent."""
+    """Return the steps of an agent, unless the text begins in a literal block, which quotes it."""
+    first = len(body.data) - len(body.data.lstrip())
+    if not may_have_steps(body.data) or not body.is_live(first, first + 1):
+        return []
     return [Block(step.start, step.end, _KIND_OF_STEP[step.kind], Source.AGENT) for step in steps_of(body.data, role)]
 
 
@@ -398,7 +401,7 @@ def _tags_of(name: bytes) -> re.Pattern[bytes]:
 
 def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
     """Return the text without blocks of these kinds."""
-    if not _may_hide(body) and not (in_json and may_have_steps(body.data)):
+    if not _may_hide(body) and not may_have_steps(body.data):
         return body.text
     blocks = [block for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
     left = _without(body, [(block.start, block.end) for block in blocks]) if blocks else body
@@ -426,8 +429,7 @@ def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS,
     held = max(held, begun(body.data), _begun_parts(body.data), _begun_element(body, role))
     if role == "assistant":
         held = max(held, _begun_token(body.data), begun_placeholder(body.data), _begun_stripped(body.data))
-    if in_json:
-        held = max(held, begun_steps(body.data, role))
+    held = max(held, begun_steps(body.data, role))
     if held:
         spans.append((len(body.data) - held, len(body.data)))
     left = _without(body, _merged(spans))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 from tests.support.reading import read, read_batched, read_scanned, visible_texts
+from viewer.document.document import Document
+from viewer.first_reading import shown_text as first_shown_text
 from viewer.model.messages import Coding, Piece
+from viewer.model.visibility import END_USER
 from viewer.reading.bodies import read_body
 from viewer.reading.hidden_spans import shown_so_far
+from viewer.sources.files import open_stream
 from viewer.syntax.agent_text import LONGEST_READ, MOST_CALLS, is_call_text
 
 ANSWERS = {
@@ -102,6 +107,51 @@ def test_other_text_is_shown() -> None:
     for role in ("assistant", "user"):
         assert visible_texts(_lines(role, list(PLAIN)), "json") == list(PLAIN)
     assert visible_texts(_lines("user", ["Thought: is it late?"]), "json") == ["Thought: is it late?"]
+
+
+def _written(format: str, role: str, text: str) -> str:
+    """Return text of one message in a format without JSON."""
+    channel = "<|channel|>final" if role == "assistant" else ""
+    named = "model" if role == "assistant" else role
+    return {
+        "openchatml-2.2": f"version: 2.2\n<|start|>{role}{channel}<|message|>{text}<|end|>\n",
+        "openchatml-2.0": f"version: 2.0\n<|start|>{role}{channel}<|message|>{text}<|end|>\n",
+        "harmony": f"<|start|>{role}{channel}<|message|>{text}<|end|>",
+        "chatml": f"<|im_start|>{role}\n{text}<|im_end|>\n",
+        "llama": f"<|begin_of_text|><|start_header_id|>{role}<|end_header_id|>\n\n{text}<|eot_id|>",
+        "gemma": f"<start_of_turn>{named}\n{text}<end_of_turn>\n",
+    }[format]
+
+
+TEXT_FORMATS = ("openchatml-2.2", "openchatml-2.0", "harmony", "chatml", "llama", "gemma")
+
+
+def test_steps_are_hidden_in_text_formats() -> None:
+    for format in TEXT_FORMATS:
+        for role, cases in (("assistant", ANSWERS), ("user", PROMPTS)):
+            for text, left in cases.items():
+                if "<|start|>" in text:
+                    continue  # a turn of its own
+                shown = "".join(shown_of(_written(format, role, text)))
+                assert "SECRET" not in shown, (format, text)
+                wanted = "".join(left.split("|")) if left else ""
+                assert "".join(shown.split()) == "".join(wanted.split()), (format, text)
+                if format == "openchatml-2.2":
+                    assert first_shown_text(text.encode()) is None, text
+        for text in PLAIN:
+            shown = shown_of(_written(format, "assistant", text))
+            assert shown == [text], (format, shown)
+    quoted = "<|literal|>Thought: x\nAction: y\nAction Input: z<|endliteral|>"
+    assert shown_of(_written("openchatml-2.2", "assistant", quoted)) == ["Thought: x\nAction: y\nAction Input: z"]
+
+
+def shown_of(text: str) -> list[str]:
+    """Return the texts that the safe view shows of a document in a text format."""
+    document = Document(open_stream("-", io.BytesIO(text.encode()))).load()
+    projection = document.project(END_USER)
+    rows = projection.rows()
+    texts = ("".join(projection.body_blocks(rows, row)).strip() for row in range(len(rows)))
+    return [text for text in texts if text]
 
 
 def _so_far(data: bytes) -> str:

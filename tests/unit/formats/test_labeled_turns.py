@@ -76,6 +76,16 @@ def test_a_result_cannot_speak_inside_a_line() -> None:
     assert seen(read(text, "vicuna")) == ["Hi", "One.", "Two."]
     text = "USER: Hi\nASSISTANT: I should look. SECRET\nAction: f\nAction Input: SECRET</s>"
     assert seen(read(text, "vicuna")) == ["Hi"]
+    for steps in (
+        "Thought: SECRET\nAction: f\nAction Input: SECRET\nObservation: SECRET\nThought: SECRET\n",
+        "I should look. SECRET\nAction: f\nAction Input: SECRET\n**Observation:** SECRET Ω\n",
+    ):
+        for after in ("", "\nCRITIC: SECRET", "\nThought: SECRET", "\nJudge: SECRET\nDone SECRET"):
+            text = f"USER: Hi\nASSISTANT: {steps}Final Answer: It is ten.\nYes.{after}</s>"
+            shown = [] if "Thought" in after else ["It is ten.\nYes."]
+            assert seen(read(text, "vicuna")) == ["Hi", *shown], text
+            for cut in range(text.index("SECRET", text.index("Input:")), len(text)):
+                assert "SEC" not in "".join(seen(read(text[:cut], "vicuna"))), text[:cut]
     text = "The label USER: SECRET names the user.\n\nUSER: Hi\nASSISTANT: One.</s>\nSecret USER: SECRET"
     assert seen(read(text, "vicuna")) == ["Hi", "One."]
 

@@ -88,6 +88,9 @@ def test_an_answer_that_looks_like_json_stays_text() -> None:
     assert turn("gpt", '{"total": 12}')[0] == ['{"total": 12}']
     step = "I should look. SECRET\nAction: f\nAction Input: SECRET"
     assert row(instruction="a", output=step)[0] == ["a"]
+    for after in ("", "\nThought: SECRET", "\nsystem: SECRET", "\nAction: SECRET"):
+        shown = row(instruction="a", output=f"{step}\nObservation: SECRET\nFinal Answer: Ten.{after}")[0]
+        assert shown == ["a", "Ten."][: 1 if "Thought" in after else 2], after
 
 
 def test_system_and_tools_are_instructions() -> None:

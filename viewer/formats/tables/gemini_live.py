@@ -46,8 +46,8 @@ _TURN_COMPLETE = "|".join(
     f"{content}.{name}" for content in _path("serverContent").split("|") for name in _path("turnComplete").split("|")
 )
 _ANSWERS = Merge(Mode.APPEND, done=flag(_TURN_COMPLETE), may_lack_end=True)
-"""The rule that merges the pieces of an answer. The end of a turn ends the answer, also after an interruption: the server
-then sends `interrupted` and `turnComplete`, in this order."""
+"""The rule that merges the pieces of an answer. The end of a turn ends the answer, also after an interruption: the
+server then sends `interrupted` and `turnComplete`, in this order."""
 _SYSTEM = _path("setup", "systemInstruction")
 _SYSTEM_PARTS = _path("setup", "systemInstruction", "parts")
 _TOOLS = _path("setup", "tools")

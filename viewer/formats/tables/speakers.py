@@ -143,10 +143,24 @@ def answer_runs(text: str) -> Sequence[Run]:
     step = _STEP.search(text)
     if step is None:
         return [(Kind.SAID, 0, len(text))]
-    if steps_of(text.encode("utf-8", "replace"), "assistant"):
-        return [(Kind.UNKNOWN, 0, len(text), "assistant")]  # the words before the step are a thought
+    start = end_of_steps(text)
+    if start:  # the words before the first step are a thought
+        step = _STEP.search(text, start)
+        end = step.start() if step else len(text)
+        return [
+            (Kind.UNKNOWN, 0, start, "assistant"),
+            *_trimmed(text, Kind.SAID, start, end, "assistant"),
+            *_trimmed(text, Kind.UNKNOWN, end, len(text), "assistant"),
+        ]
     said = [(Kind.SAID, 0, step.start())] if text[: step.start()].strip() else []
     return [*said, (Kind.UNKNOWN, step.start(), len(text), "assistant")]
+
+
+def end_of_steps(text: str) -> int:
+    """Return where the steps in an answer end, so that only the final answer follows, or 0 if it has no steps."""
+    data = text.encode("utf-8", "replace")
+    steps = steps_of(data, "assistant")
+    return len(data[: steps[-1].end].decode("utf-8", "replace")) if steps else 0
 
 
 def _turns(text: str) -> list[_Turn]:

@@ -12,13 +12,19 @@ from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.formats.json.content_parts import part_header, split_content
-from viewer.formats.tables.speakers import CALL_TAG, doubtful_spans, hidden_spans, is_in_spans, suspect_labels
+from viewer.formats.tables.speakers import (
+    CALL_TAG,
+    doubtful_spans,
+    end_of_steps,
+    hidden_spans,
+    is_in_spans,
+    suspect_labels,
+)
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
 from viewer.rules.notes import I_OPEN_PROMPT
-from viewer.syntax.agent_text import steps_of
 
 _ENDS = lazy_regex(rb"</s>|<\|(?:endoftext|EOT|eot_id|end_of_text)\|>")
 """A pattern for the marks that end an answer. Labels count again directly after such a mark."""
@@ -194,10 +200,16 @@ def turns(text: str, labels: Labels, lead: str | None, *, is_whole: bool) -> Ite
     if text[before:first].strip():
         is_lead = lead is None or text[before:first].strip() == lead
         yield _Turn(_SYSTEM if is_lead else _OTHER, before, before, first)
+    answer = 0
     for at, label in enumerate(found):
         label.end = found[at + 1].label if at + 1 < len(found) else len(text)
-        if is_in_spans(doubtful, label.label, len(text)) or _begins_step(text, found, at):
+        steps = _end_of_steps(text, found, at)
+        if steps or is_in_spans(doubtful, label.label, len(text)):
             label.header = _OTHER
+        answer = steps or answer
+        if label.start <= answer < label.end and not is_in_spans(doubtful, answer, len(text)):
+            yield _Turn(label.header, label.start, label.label, answer)
+            label = _Turn(_ASSISTANT, answer, answer, label.end)
         yield from _with_calls(text, label)
 
 
@@ -233,15 +245,17 @@ def _one_answer(found: list[_Turn], *, has_system: bool) -> list[_Turn]:
     return [*(found[first : first + 1] if questions else ()), *((answer,) if answer else ())]
 
 
-def _begins_step(text: str, found: list[_Turn], at: int) -> bool:
-    """True for an answer that is the thought before a call: the labels below it are those of an agent."""
+def _end_of_steps(text: str, found: list[_Turn], at: int) -> int:
+    """Return where the steps of an agent end that begin in an answer, or 0 if it has none: the labels below it are
+    those of an agent, and the first words are the thought before a call."""
     after = at + 1
     while after < len(found) and found[after].header is _OTHER:
         after += 1
     if found[at].header is not _ASSISTANT or after == at + 1:
-        return False
-    end = found[after].label if after < len(found) else len(text)
-    return bool(steps_of(text[found[at].start : end].encode("utf-8", "replace"), "assistant"))
+        return 0
+    start = found[at].start
+    steps = end_of_steps(text[start : found[after].label if after < len(found) else len(text)])
+    return steps and start + steps
 
 
 def _line_start(text: str, at: int) -> int:

@@ -139,6 +139,7 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False, thoughts: lis
         return [Block(0, len(body.data), BlockKind.TOKENS)]
     if role == "assistant":
         thoughts = thought_spans(body) if thoughts is None else thoughts
+        steps = steps or _steps_after(body, _end_of_lead(body.data, thoughts))
         elements = _elements(_called(body, thoughts))
         found = [*(_embedded(body, _spans(elements), in_json=in_json) or steps), *elements]
         hidden = [*thoughts, *_spans(found)]
@@ -189,6 +190,26 @@ def _steps(body: Body, role: str) -> list[Block]:
     if not may_have_steps(body.data) or not body.is_live(first, first + 1):
         return []
     return [Block(step.start, step.end, _KIND_OF_STEP[step.kind], Source.AGENT) for step in steps_of(body.data, role)]
+
+
+def _steps_after(body: Body, at: int) -> list[Block]:
+    """Return the steps of an agent in an answer that begins with thoughts, which end at an offset."""
+    left = body.data[at:]
+    first = at + len(left) - len(left.lstrip())
+    if not at or not body.is_live(first, first + 1):
+        return []
+    found = steps_of(left, "assistant")
+    return [Block(at + step.start, at + step.end, _KIND_OF_STEP[step.kind], Source.AGENT) for step in found]
+
+
+def _end_of_lead(data: bytes, thoughts: list[Span]) -> int:
+    """Return the end of the thoughts with which a text begins, or 0 if it begins with other text."""
+    at = 0
+    for start, end in thoughts:
+        if data[at:start].strip():
+            break
+        at = end
+    return at
 
 
 def _elements(found: Iterator[tuple[int, int | None]]) -> list[Block]:
@@ -429,7 +450,8 @@ def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS,
     held = max(held, begun(body.data), _begun_parts(body.data), _begun_element(body, role))
     if role == "assistant":
         held = max(held, _begun_token(body.data), begun_placeholder(body.data), _begun_stripped(body.data))
-    held = max(held, begun_steps(body.data, role))
+    lead = _end_of_lead(body.data, thought_spans(body)) if role == "assistant" and _may_hide(body) else 0
+    held = max(held, begun_steps(body.data, role), begun_steps(body.data[lead:], role))
     if held:
         spans.append((len(body.data) - held, len(body.data)))
     left = _without(body, _merged(spans))

@@ -141,6 +141,8 @@ def test_steps_are_hidden_in_text_formats() -> None:
         for text in PLAIN:
             shown = shown_of(_written(format, "assistant", text))
             assert shown == [text], (format, shown)
+        text = "<think>SECRET</think>\nThought: SECRET\nAction: f[SECRET]\nFinal Answer: Yes."
+        assert shown_of(_written(format, "assistant", text)) == ["Yes."], format
     quoted = "<|literal|>Thought: x\nAction: y\nAction Input: z<|endliteral|>"
     assert shown_of(_written("openchatml-2.2", "assistant", quoted)) == ["Thought: x\nAction: y\nAction Input: z"]
 

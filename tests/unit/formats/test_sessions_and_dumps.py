@@ -41,7 +41,7 @@ def test_pieces_of_speech_become_messages_however_they_arrive() -> None:
 
 
 def test_the_end_of_a_turn_ends_the_answer_in_a_live_session() -> None:
-    for done in ({"turnComplete": True}, {"turn_complete": True, "interrupted": True}):
+    for done in ({"turnComplete": True}, {"turn_complete": True, "interrupted": True}, {"interrupted": True}):
         for first, answer in (
             (speaks("One."), speaks("<think>SECRET</think>Two.")),
             (speaks("One."), speaks("<think>SECRET", "SECRET</think>Two.")),

@@ -42,10 +42,12 @@ _SETUP = ("setup", "setupComplete", "sessionResumptionUpdate", "goAway", "toolCa
 _TURNS = _path("clientContent", "turns")
 _PARTS_OF_TURN = _path("serverContent", "modelTurn", "parts")
 _GROWS = Merge(Mode.APPEND)
-_TURN_COMPLETE = "|".join(
-    f"{content}.{name}" for content in _path("serverContent").split("|") for name in _path("turnComplete").split("|")
+_ENDS = "|".join(
+    f"{content}.{name}"
+    for content in _path("serverContent").split("|")
+    for name in (*_path("turnComplete").split("|"), "interrupted")
 )
-_ANSWERS = Merge(Mode.APPEND, done=flag(_TURN_COMPLETE), may_lack_end=True)
+_ANSWERS = Merge(Mode.APPEND, done=flag(_ENDS), may_lack_end=True)
 """The rule that merges the pieces of an answer. The end of a turn ends the answer, also after an interruption: the
 server then sends `interrupted` and `turnComplete`, in this order."""
 _SYSTEM = _path("setup", "systemInstruction")
@@ -77,7 +79,7 @@ _REPLY = (RecordRule((), Kind.REPLY, "tool", "response", call_id="id", name="nam
 
 def _answer(text: str, parts: tuple[PartRule, ...] = ()) -> RecordRule:
     """Return the rule for the pieces of an answer, and for a record that only ends it."""
-    is_part = has(f"{text}|{_TURN_COMPLETE}")
+    is_part = has(f"{text}|{_ENDS}")
     return RecordRule((is_part,), Kind.SAID, "assistant", text, parts, merge=_ANSWERS, goes_on=True)
 
 

@@ -177,8 +177,7 @@ def turns(text: str, labels: Labels, lead: str | None, *, is_whole: bool) -> Ite
     found = [*_found(text, labels, before, lead)]
     if labels.has_one_answer:
         has_system = lead is None and bool(found and text[before : found[0].label].strip())
-        is_prompt = bool(found) and found[-1].header is _ASSISTANT and not text[found[-1].start :].strip()
-        if has_system and not (is_whole or is_prompt):
+        if has_system and not is_whole:
             found = []  # the last question may be an example
         found = _one_answer(found, has_system=has_system)
     masked = ["\n"] * before + list(text[before:])

@@ -139,8 +139,7 @@ def test_steps_are_hidden_in_text_formats() -> None:
                 if format == "openchatml-2.2":
                     assert first_shown_text(text.encode()) is None, text
         for text in PLAIN:
-            shown = shown_of(_written(format, "assistant", text))
-            assert shown == [text], (format, shown)
+            assert shown_of(_written(format, "assistant", text)) == [text], format
         text = "<think>SECRET</think>\nThought: SECRET\nAction: f[SECRET]\nFinal Answer: Yes."
         assert shown_of(_written(format, "assistant", text)) == ["Yes."], format
     quoted = "<|literal|>Thought: x\nAction: y\nAction Input: z<|endliteral|>"

@@ -29,6 +29,7 @@ QUICK = [(120, 40), (20, 5), (200, 60), (99, 30), (100, 30), (30, 8), (79, 24), 
 
 async def resized(pilot: Pilot[int], size: tuple[int, int]) -> None:
     await pilot.resize_terminal(*size)
+    await until(lambda: len(drawn(pilot).splitlines()) == size[1])
     await settled(pilot)
 
 

@@ -48,8 +48,7 @@ _ENDS = "|".join(
     for name in (*_path("turnComplete").split("|"), "interrupted")
 )
 _ANSWERS = Merge(Mode.APPEND, done=flag(_ENDS), may_lack_end=True)
-"""The rule that merges the pieces of an answer. The end of a turn ends the answer, also after an interruption: the
-server then sends `interrupted` and `turnComplete`, in this order."""
+"""The rule that merges the pieces of an answer. The end of a turn ends the answer, and so does an interruption."""
 _SYSTEM = _path("setup", "systemInstruction")
 _SYSTEM_PARTS = _path("setup", "systemInstruction", "parts")
 _TOOLS = _path("setup", "tools")
